@@ -384,6 +384,20 @@ impl Expr {
     }
 }
 
+impl ForLoop {
+    /// The index that its first part sets.
+    pub fn index(&self) -> Option<&str> {
+        match &self.start.as_ref()?.kind {
+            StmtKind::Declaration(list) => list.first().map(|variable| variable.name.as_str()),
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
+                ExprKind::Name(name) => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 impl Stmt {
     /// Calls `visit` on this statement and all below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Stmt)) {

@@ -299,12 +299,12 @@ impl Search<'_> {
                 second.ok_or(why)?
             }
         };
-        if let Some(reason) = never_large_enough(&nest, &stencil, &program) {
-            return Err(vec![reason]);
-        }
         let preprocessed = Arc::clone(self.preprocessed);
         let program =
             CProgram { preprocessed, region, nest, stencil, program: Arc::new(program), one_at_a_time: None };
+        if let Some(reason) = never_large_enough(&program) {
+            return Err(vec![reason]);
+        }
         (self.check)(&program).map_err(|found| found.list)?;
         Ok(program)
     }
@@ -375,7 +375,7 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
     let mut look = |body: &Stmt| {
         body.walk(&mut |stmt| {
             let StmtKind::For(inner) = &stmt.kind else { return };
-            let Some(index) = index_of(inner.start.as_ref()) else { return };
+            let Some(index) = inner.index() else { return };
             // The index, and what is computed of it: `k = i + n * j;`.
             let mut names = vec![index.to_owned()];
             let moves = |value: &Expr, names: &[String]| names.iter().any(|name| value.mentions(name));
@@ -395,7 +395,7 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
     for stmt in &region.statements {
         match &stmt.kind {
             StmtKind::For(source) => {
-                let own = index_of(source.start.as_ref());
+                let own = source.index();
                 // Levels that are all kept make no loop over space of one over time.
                 let levels = |name| outermost && nest::keeps_levels(&source.body, name).is_some();
                 let plain = |name| nest::indexes_target(&source.body, name) && !levels(name);
@@ -410,17 +410,15 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
 }
 
 /// Why no grid is large enough for the tiled loops: one of its dimensions always has the same few points.
-fn never_large_enough(
-    nest: &nest::Nest,
-    stencil: &recognise::Stencil,
-    program: &polyhedral::program::Program,
-) -> Option<Diagnostic> {
-    let extents = stencil.grid.iter().map(|(low, high)| high.distance(low));
-    let (d, (extent, least)) = extents
-        .zip(&program.least_size)
-        .enumerate()
-        .find(|(_, (extent, least))| extent.is_some_and(|extent| extent < **least))?;
-    let place = nest.leaves.first()?.target.span.clone();
+fn never_large_enough(program: &CProgram) -> Option<Diagnostic> {
+    let extents = program.stencil.grid.iter().map(|(low, high)| high.distance(low));
+    // Pieces that are apart on large grids are nothing else where loops go along the dimension.
+    let loops = |d: usize| program.program.statements.iter().any(|one| one.domain[d].is_wide());
+    let least = rewrite::least_sizes(program).into_iter().zip(&program.program.least_size).enumerate();
+    let least = least.map(|(d, (all, own))| if loops(d) { *own } else { all });
+    let (d, (extent, least)) =
+        extents.zip(least).enumerate().find(|(_, (extent, least))| extent.is_some_and(|own| own < *least))?;
+    let place = program.nest.leaves.first()?.target.span.clone();
     let message = format!(
         "the arrays have {} points in dimension {}, each of which is computed in its own way; tiles need {least}",
         extent.unwrap_or(0),
@@ -431,18 +429,6 @@ fn never_large_enough(
             .note("values that belong to one point are told apart as members of structures, or by a last subscript that is a number")
             .hint("declare the array as `f[height][width][9]`, or as structures with a member for each value"),
     )
-}
-
-/// The index that a loop's first part sets.
-fn index_of(start: Option<&Stmt>) -> Option<&str> {
-    match &start?.kind {
-        StmtKind::Declaration(list) => list.first().map(|variable| variable.name.as_str()),
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
-            ExprKind::Name(name) => Some(name),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn first_line(text: &str) -> Span {

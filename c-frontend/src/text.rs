@@ -3,7 +3,8 @@
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating};
 use std::fmt::Write;
 
-/// A member of an array's structures, as an array of its own: `cell[][].h` is named where `cell[i][j].h` is meant.
+/// A member of an array's structures, as an array of its own: `cell[][].h` is named where `cell[i][j].h` is meant, and
+/// `f[]@double [9][2]` where `f[i * 9 + 2]` is, which is `((double (*)[9])f)[i][2]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberOf<'a> {
     /// The array.
@@ -12,6 +13,8 @@ pub struct MemberOf<'a> {
     pub indices: usize,
     /// The member, from its dot on.
     pub path: &'a str,
+    /// Of flat arrays, the type of a value, and how many a point has, in brackets.
+    row: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> MemberOf<'a> {
@@ -19,18 +22,51 @@ impl<'a> MemberOf<'a> {
     pub fn of(name: &'a str) -> Option<Self> {
         let first = name.find("[]")?;
         let indices = name[first..].matches("[]").count();
-        Some(MemberOf { array: &name[..first], indices, path: &name[first + 2 * indices..] })
+        let (array, path) = (&name[..first], &name[first + 2 * indices..]);
+        let flat = path.strip_prefix('@').and_then(|path| {
+            let (kind, rest) = path.split_once(' ')?;
+            let (count, path) = rest.split_at(rest.find(']')? + 1);
+            Some(MemberOf { array, indices, path, row: Some((kind, count)) })
+        });
+        Some(flat.unwrap_or(MemberOf { array, indices, path, row: None }))
+    }
+
+    /// The name of one of the values that each point has in a flat array.
+    pub fn flat(array: &str, kind: &str, (count, number): (i64, i64)) -> String {
+        format!("{array}[]@{kind} [{count}][{number}]")
+    }
+
+    /// What indices follow, of an array or a pointer with this text.
+    pub fn base(self, array: &str) -> String {
+        match self.row {
+            Some((kind, count)) => format!("(({kind} (*){count}){array})"),
+            None => array.to_owned(),
+        }
     }
 
     /// The name of the same member of another array.
     pub fn of_array(self, array: &str) -> String {
-        format!("{array}{}{}", "[]".repeat(self.indices), self.path)
+        let row = self.row.map(|(kind, count)| format!("@{kind} {count}")).unwrap_or_default();
+        format!("{array}{}{row}{}", "[]".repeat(self.indices), self.path)
     }
 }
 
 /// The variable that a name stands for, or is a member of.
 pub fn array_of(name: &str) -> &str {
     MemberOf::of(name).map_or(name, |member| member.array)
+}
+
+/// A text in which values of flat arrays are named shortly: `f[][2]` for `f[]@double [9][2]`.
+pub fn shown(text: &str) -> String {
+    let mut result = text.to_owned();
+    for kind in ["double", "float"] {
+        let mark = format!("@{kind} [");
+        while let Some(start) = result.find(&mark) {
+            let Some(end) = result[start..].find(']') else { return result };
+            result.replace_range(start..=start + end, "");
+        }
+    }
+    result
 }
 
 /// The text of an expression, fully parenthesised, with some names replaced.
@@ -58,7 +94,7 @@ pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
                 ExprKind::Name(name) => MemberOf::of(name),
                 _ => None,
             };
-            let mut text = member.map_or_else(|| sub(base), |member| member.array.to_owned());
+            let mut text = member.map_or_else(|| sub(base), |member| member.base(member.array));
             for (at, index) in indices.into_iter().enumerate() {
                 let _ = write!(text, "[{}]", without_parentheses(&sub(index)));
                 if let Some(member) = member.filter(|member| member.indices == at + 1) {

@@ -1,6 +1,7 @@
 //! What is told of a program has the program's own names: where calls were taken apart, `sum` of a function may have become
 //! `sum_2`.
 
+use crate::text::shown;
 use polyhedral::diagnostic::Diagnostic;
 
 /// A diagnostic with the program's names; `known`: whether a word stands in the program.
@@ -16,8 +17,9 @@ pub(crate) fn with_own_names(mut diagnostic: Diagnostic, known: &dyn Fn(&str) ->
 /// A text with the program's names.
 pub(crate) fn own_names(text: &str, known: &dyn Fn(&str) -> bool) -> String {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let text = shown(text);
     let mut result = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(start) = rest.find(is_part) {
         let length = rest[start..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - start);
         let (before, word) = (&rest[..start], &rest[start..start + length]);
@@ -44,5 +46,6 @@ mod tests {
         let known = |word: &str| ["sum", "u_2", "u", "n_1"].contains(&word);
         let told = own_names("`sum_2` of `u_2`, `n_1_3`, `x_2` and TW1210, 2_3", &known);
         assert_eq!(told, "`sum` of `u_2`, `n_1`, `x_2` and TW1210, 2_3");
+        assert_eq!(own_names("`f[]@double [9][2]`, `u_2[]@x`", &known), "`f[][2]`, `u_2[]@x`");
     }
 }

@@ -411,12 +411,19 @@ fn as_people_write_them() {
 fn small_arrays_and_tables() {
     same("small_arrays.c", &[], &[]);
     same("small_arrays.c", &["-DREAL=float"], &["--strategy", "naive"]);
-    same("lattice.c", &[], &["--strategy", "naive"]);
+    same("lattice.c", &[], &[]);
+    same("flat_directions.c", &[], &[]);
     let (folder, lattice) = (Folder::new(), program("lattice.c").display().to_string());
     let out = folder.arg("out");
-    let words = ["compile", &lattice, "--target", "openmp", "--strategy", "naive", "-o", &out];
-    let told = tilewright(&words).succeeded().stdout;
-    assert!(told.contains("what they share is computed for each of them"), "{told}");
+    let told = |strategy: &str| {
+        let words =
+            ["compile", &lattice, "--target", "openmp", "--strategy", strategy, "--force", "-o", &out];
+        tilewright(&words).succeeded().stdout
+    };
+    let anew = "what they share is computed for each of them";
+    let (shared, apart) = (told("auto"), told("hhc"));
+    assert!(shared.contains("diamond") && !shared.contains(anew), "{shared}");
+    assert!(apart.contains(anew), "{apart}");
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.
@@ -424,6 +431,14 @@ fn small_arrays_and_tables() {
 fn one_step_among_others() {
     same("levels_kept.c", &[], &[]);
     same("scalars_behind.c", &["-DREAL=float"], &[]);
+    same("scalars_ahead.c", &["-DREAL=float"], &[]);
+    let (folder, sums) = (Folder::new(), program("scalars_ahead.c").display().to_string());
+    let out = folder.arg("out");
+    tilewright(&["compile", &sums, "--target", "openmp", "-o", &out]).succeeded();
+    let text = std::fs::read_to_string(Path::new(&out).join("scalars_ahead.c")).unwrap();
+    // Both loops have something to compute before their tiles, and put it back where these do not run.
+    assert_eq!(text.matches("What the loops leave in scalars, of what they find").count(), 2, "{text}");
+    assert!(text.contains("sum = tw_was1;") && text.contains("change = tw_was0;"), "{text}");
     same("wrapped_by_functions.c", &[], &[]);
     // The program ends within the loop, as the original does.
     same("wrapped_by_functions.c", &["-DENDS=0.4"], &[]);

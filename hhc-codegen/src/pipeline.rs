@@ -4,6 +4,7 @@
 //! Program --analyze--> dependences, cone --strategy--> KernelPlan --isl--> Proof --back end--> files
 //! ```
 
+use crate::plan::joined;
 use crate::strategy::{self, Strategy, Target};
 use crate::{KernelPlan, PlanError, TileSizes, prove};
 use polyhedral::analysis::{Analysis, analyze};
@@ -57,7 +58,10 @@ pub fn plan_analysed(
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     space.check_target(strategy.id(), &tile, target)?;
-    let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
+    let mut plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
+    if target == Target::OpenMp {
+        joined::fuse(&mut plan);
+    }
     let mut proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, analysis))?;
     if target == Target::Cuda {
         let start = Instant::now();

@@ -1,11 +1,9 @@
 //! Operation counts and compulsory traffic of a program.
 
 use crate::math::Libm2;
-use crate::program::{
-    Access, BinaryOp, Condition, Expr, ExprKind, FieldId, FieldRole, Function, Program, Statement,
-};
+use crate::program::{BinaryOp, Condition, Expr, ExprKind, FieldId, FieldRole, Function, Program, Statement};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
 /// Number of operations of each kind. A local is computed once, however often it is used, and not at all
@@ -123,21 +121,6 @@ pub fn counts(program: &Program) -> Counts {
         sweep_bytes,
         intensity: sum.flops() as f64 / bytes as f64,
     }
-}
-
-/// Statements that read the same values, at least so many each, are likely to share what they compute of them; a plan computes it
-/// for each of them.
-const SHARED_READS: usize = 4;
-
-/// The greatest number of statements far from the boundary that read the same values, and how many values: what these statements
-/// share (the density of a lattice Boltzmann program, say) is computed so many times. 1 where none do.
-pub fn readers_of_the_same(program: &Program) -> (usize, usize) {
-    let mut readers: BTreeMap<BTreeSet<&Access>, usize> = BTreeMap::new();
-    for statement in program.statements.iter().filter(|statement| statement.is_interior()) {
-        *readers.entry(statement.reads.iter().collect()).or_default() += 1;
-    }
-    let all = readers.into_iter().filter(|(reads, _)| reads.len() >= SHARED_READS);
-    all.map(|(reads, number)| (number, reads.len())).max().unwrap_or((1, 0))
 }
 
 fn bytes_of(program: &Program, field: FieldId) -> usize {

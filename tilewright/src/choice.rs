@@ -142,6 +142,17 @@ pub fn choose(
         true => &Tiling { strategy: strategy.id().to_owned(), ..wanted.clone() },
         false => wanted,
     };
+    let measured = wish.by == TileBy::Measure;
+    if target == Target::OpenMp
+        && wanted.strategy == AUTO
+        && wanted.tile.is_none()
+        && !measured
+        && let Some(sharing) = strategy::for_shared_values(&stencil.program)
+    {
+        let tiling = Tiling { strategy: sharing.id().to_owned(), tile: None };
+        let by = "default sizes of the strategy in whose rows statements share values";
+        return Ok(Chosen::new(tiling, by));
+    }
     let mut limits = DeviceLimits::default();
     let given = |by: &str, limits| Chosen { limits, ..Chosen::new(wanted.clone(), by) };
     let size = match wish.size {

@@ -35,6 +35,7 @@ pub fn expanded(
     let (mut statements, kept) = inline(statements, file, variables);
     small::written_out(&mut statements, file, variables);
     small::planes_as_variables(&mut statements, variables);
+    small::flat_planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
     Expanded { statements, kept, members }
 }

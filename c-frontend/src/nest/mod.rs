@@ -39,7 +39,7 @@ pub use loops::{
     Touched, Turns,
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function};
-pub use observed::{Control, Observed, Test};
+pub use observed::{Ahead, Control, Observed, Test};
 pub use parities::{Colours, parities};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;

@@ -59,6 +59,9 @@ impl Form {
             [] => (array_of(&self.array).to_owned(), self.positions.as_slice()),
             pointers => (chosen(pointers, buffer), self.positions.get(1..).unwrap_or_default()),
         };
+        if let Some(member) = member {
+            text = member.base(&text);
+        }
         for (at, position) in positions.iter().enumerate() {
             let mut sum = String::new();
             for (axis, stride) in &position.axes {

@@ -8,7 +8,7 @@ use super::output::Target;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
-use crate::text::MemberOf;
+use crate::text::{MemberOf, shown};
 use polyhedral::program::FieldRole;
 
 /// How the tiled loops use an array of the program.
@@ -62,6 +62,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
         let own = uses.iter_mut().filter(|one| one.name == form.array && one.copied.is_none());
         own.filter(|_| differs).for_each(|one| one.copied = Some(OTHER_ROWS));
     }
+    uses.iter_mut().for_each(|one| one.name = shown(&one.name));
     uses
 }
 

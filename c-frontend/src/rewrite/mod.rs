@@ -16,6 +16,7 @@ mod steps;
 pub use arrays::{ArrayUse, array_uses};
 pub(crate) use arrays::{PLACE, moved_in_every_step};
 pub use output::{OutputFile, RewriteError, Target};
+pub(crate) use region::least_sizes;
 pub use sources::Sources;
 
 use crate::{CProgram, Options};

@@ -6,6 +6,7 @@ use super::lines::{Lines, constant, point};
 use super::shield;
 use super::steps;
 use crate::CProgram;
+use crate::nest::Ahead;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
 use crate::text::array_of;
@@ -48,7 +49,7 @@ fn c_bound(bound: &Polynomial) -> String {
 }
 
 fn replacement(program: &CProgram, original: &str, first_line: usize, last_line: usize) -> String {
-    let (nest, stencil) = (&program.nest, &program.stencil);
+    let nest = &program.nest;
     let name = &program.program.name;
     let mut lines = Lines { text: String::new(), depth: 1 };
     lines.text.push_str("{\n");
@@ -73,9 +74,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             });
         }
     }
-    let boxes: Vec<(Boxes, Boxes)> = (0..stencil.fields.len())
-        .map(|number| (touched(program, number), computed(program, number)))
-        .collect();
+    let boxes = all_boxes(program);
     let tests = nest.observed.as_ref().map_or(&[][..], |observed| observed.tests.as_slice());
     if nest.observed.as_ref().is_some_and(|observed| observed.alone) {
         lines.line(
@@ -84,7 +83,8 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         lines.line("static int tw_scattered = 0;");
         lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
         lines.block("else", |lines| {
-            attempt(program, &boxes, lines, &|_| {});
+            let ahead = nest.observed.as_ref().map(|observed| &observed.ahead);
+            ahead_of_tiles(ahead, lines, &|lines, before| attempt(program, &boxes, lines, before));
             lines.line(format!("if (tw_reason == {name}_scattered) ++tw_scattered;"));
         });
     } else if tests.is_empty() {
@@ -158,6 +158,28 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     };
     let _ = write!(lines.text, "{head}{shown}#line {first_line}\n{original}{tail}");
     lines.text
+}
+
+/// What writes lines.
+type Text<'a> = &'a dyn Fn(&mut Lines);
+
+/// Tiled loops with what is computed before them; where they do not run, scalars are what they were.
+fn ahead_of_tiles(ahead: Option<&Ahead>, lines: &mut Lines, tiles: &dyn Fn(&mut Lines, Text<'_>)) {
+    let Some(Ahead { text, moved }) = ahead.filter(|ahead| !ahead.text.is_empty()) else {
+        return tiles(lines, &|_| {});
+    };
+    lines.line("/* What the loops leave in scalars, of what they find. */");
+    for (number, (name, kind)) in moved.iter().enumerate() {
+        lines.line(format!("const {kind} tw_was{number} = {name};"));
+    }
+    tiles(lines, &|lines| {
+        lines.block("if (!tw_reason)", |lines| lines.line(text.trim_end()));
+    });
+    lines.block("if (!tw_done)", |lines| {
+        for (number, (name, _)) in moved.iter().enumerate() {
+            lines.line(format!("{name} = tw_was{number};"));
+        }
+    });
 }
 
 /// Runs the tiled loops, if they can: `tw_done` says so. What stands before them runs where they can.
@@ -266,8 +288,7 @@ fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
         }
     }
     for d in 0..stencil.dimension {
-        let touched = boxes.iter().flat_map(|(touched, computed)| [touched.least[d], computed.least[d]]);
-        let least = touched.chain([program.program.least_size[d]]).max().unwrap_or(0);
+        let least = least_size(program, boxes, d);
         if least > 1 {
             sizes.push(format!("tw.tw_n[{d}] >= {least}"));
         }
@@ -301,6 +322,24 @@ fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
         arrays::places(program, boxes, lines);
         lines.line(format!("tw_reason = {name}_open(&tw);"));
     });
+}
+
+/// The least extent of a dimension for which pieces and statements are apart that are apart on large grids.
+fn least_size(program: &CProgram, boxes: &[(Boxes, Boxes)], d: usize) -> i64 {
+    let touched = boxes.iter().flat_map(|(touched, computed)| [touched.least[d], computed.least[d]]);
+    touched.chain([program.program.least_size[d]]).max().unwrap_or(0)
+}
+
+/// The least extents of a grid on which the tiled loops run.
+pub fn least_sizes(program: &CProgram) -> Vec<i64> {
+    let boxes = all_boxes(program);
+    (0..program.stencil.dimension).map(|d| least_size(program, &boxes, d)).collect()
+}
+
+/// What is touched of each array, and what is computed.
+fn all_boxes(program: &CProgram) -> Vec<(Boxes, Boxes)> {
+    let fields = 0..program.stencil.fields.len();
+    fields.map(|number| (touched(program, number), computed(program, number))).collect()
 }
 
 /// What keeps the rows of flattened arrays apart: an inner dimension ends before the next row begins.

@@ -8,12 +8,14 @@
 //! Loops whose index chooses an element of such an array are written out, elements of tables become their values, and each
 //! element of a local array a variable of its own. An array stays as it is where one of its uses names no element by a number.
 
+mod flat;
 mod local;
 mod planes;
 mod shape;
 mod tables;
 mod unroll;
 
+pub(crate) use flat::flat_planes_as_variables;
 pub(crate) use planes::planes_as_variables;
 
 use crate::ast::{Expr, ExprKind, Stmt, Variable};

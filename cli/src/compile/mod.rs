@@ -13,6 +13,7 @@ use cost_models::machine::Machine;
 use execution::output_folder::OutputFolder;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::pipeline::Planned;
+use hhc_codegen::plan::most_apart;
 use hhc_codegen::strategy::Target;
 use polyhedral::legality::Proof;
 pub use report::CompileReport;
@@ -23,9 +24,6 @@ use tilewright::c_program::{self, CProgram, CSource, LoopLeft};
 use tilewright::choice::Wish;
 use tilewright::emit::{self, EmitRequest, Facts};
 use tilewright::{Stencil, adaptive, machines, ranks, text};
-
-/// From so many arrays on that are computed of the same values, the user is told.
-const MANY_READERS: usize = 4;
 
 /// Writes the code.
 ///
@@ -108,13 +106,14 @@ impl Job<'_> {
                 "the loop in {function}, line {line}, runs one step at a time, each in tiles: {reason}"
             ))
         });
-        let computed_anew = programs.iter().filter_map(|c| {
-            let (statements, values) = polyhedral::counts::readers_of_the_same(c_program::program(c));
-            let (function, line) = c_program::place(c);
-            (statements >= MANY_READERS).then(|| {
+        let loops = [&first].into_iter().chain(&others).filter(|_| target == Target::OpenMp);
+        let computed_anew = loops.filter_map(|tiled| {
+            let (function, line) = c_program::place(tiled.c.as_ref()?);
+            let arrays = most_apart(&tiled.planned.plan);
+            (arrays > 1).then(|| {
                 format!(
-                    "in the loop in {function}, line {line}, {statements} arrays are computed of the same {values} values, and what they \
-                     share is computed for each of them: on few cores this may be slower than the program as it is written"
+                    "in the loop in {function}, line {line}, {arrays} arrays are computed of the same values, and what they share is \
+                     computed for each of them: on few cores this may be slower than the program as it is written"
                 )
             })
         });

@@ -5,8 +5,8 @@ use super::names::Names;
 use super::points::plus;
 use c_tree::{BinaryOp as Op, Expr as Tree, Stmt, UnaryOp, call, int, name, var};
 use polyhedral::program::{
-    Access, BinaryOp, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, Function, Program,
-    SeriesId, Statement,
+    Access, BinaryOp, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, Function, Local,
+    LocalId, Program, SeriesId, Statement,
 };
 use std::collections::BTreeSet;
 
@@ -37,6 +37,8 @@ pub(super) struct Values<'a> {
     pub(super) statement: usize,
     /// Which copy of an unrolled loop; `None` where the loop is not unrolled.
     pub(super) copy: Option<usize>,
+    /// Names of the statement's locals, if they are not its own.
+    pub(super) locals: Option<&'a [String]>,
     /// What a read is.
     pub(super) read: &'a dyn Fn(&Access) -> Tree,
     /// What an index is, a signed integer.
@@ -47,9 +49,8 @@ impl Values<'_> {
     /// Declarations of the statement's locals.
     pub(super) fn locals(&self) -> Vec<Stmt> {
         let locals = self.program.statements[self.statement].locals.iter().enumerate();
-        let declare = |(index, local): (usize, &polyhedral::program::Local)| {
-            let name = self.names.local(self.statement, polyhedral::program::LocalId(index), self.copy);
-            Stmt::constant(local.value.element.c_name(), name, self.tree(&local.value))
+        let declare = |(index, local): (usize, &Local)| {
+            Stmt::constant(local.value.element.c_name(), self.local(LocalId(index)), self.tree(&local.value))
         };
         locals.map(declare).collect()
     }
@@ -59,6 +60,13 @@ impl Values<'_> {
         self.tree(&self.program.statements[self.statement].value)
     }
 
+    fn local(&self, id: LocalId) -> String {
+        match self.locals {
+            Some(names) => names[id.0].clone(),
+            None => self.names.local(self.statement, id, self.copy),
+        }
+    }
+
     fn tree(&self, expr: &Expr) -> Tree {
         let single = expr.element == ElementType::F32;
         match &expr.kind {
@@ -66,7 +74,7 @@ impl Values<'_> {
             ExprKind::Literal(value) => Tree::f64(*value),
             ExprKind::Parameter(id) if single => name(self.names.parameter_f32(*id)),
             ExprKind::Parameter(id) => name(&self.names.parameters[id.0]),
-            ExprKind::Local(id) => name(self.names.local(self.statement, *id, self.copy)),
+            ExprKind::Local(id) => name(self.local(*id)),
             ExprKind::Read(access) => (self.read)(access),
             ExprKind::Series(id, offset) => name(self.names.series_value(*id, *offset)),
             ExprKind::Negate(operand) => Tree::unary(UnaryOp::Negate, self.tree(operand)),
@@ -138,6 +146,30 @@ impl Values<'_> {
         let sum = if narrow && own.modulus.count_ones() == 1 { sum.cast("unsigned int") } else { sum };
         (sum % own.modulus).is(0)
     }
+}
+
+/// Declarations of the locals of statements that are computed together, of equal ones once, and the statements' values.
+pub(super) fn together(all: &[Values<'_>]) -> (Vec<Stmt>, Vec<Tree>) {
+    let mut known: Vec<(&str, Tree, String)> = Vec::new();
+    let mut results = Vec::new();
+    for (at, values) in all.iter().enumerate() {
+        let mut own: Vec<String> = Vec::new();
+        for (index, local) in values.program.statements[values.statement].locals.iter().enumerate() {
+            let kind = local.value.element.c_name();
+            let tree = Values { locals: Some(&own), ..*values }.tree(&local.value);
+            let name = match known.iter().find(|(other, value, _)| *other == kind && *value == tree) {
+                Some((_, _, name)) => name.clone(),
+                None => {
+                    let name = values.names.local(values.statement, LocalId(index), Some(at));
+                    known.push((kind, tree, name.clone()));
+                    name
+                }
+            };
+            own.push(name);
+        }
+        results.push(Values { locals: Some(&own), ..*values }.value());
+    }
+    (known.into_iter().map(|(kind, tree, name)| Stmt::constant(kind, name, tree)).collect(), results)
 }
 
 /// The values of series that a statement uses: series and offset.

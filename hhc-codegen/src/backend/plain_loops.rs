@@ -39,7 +39,8 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
         Index::Time => var(&names.time),
         Index::Space(d) => var(&names.space[d]),
     };
-    let values = Values { program, names, statement: index, copy: None, read: &read, index: &own };
+    let values =
+        Values { program, names, statement: index, copy: None, locals: None, read: &read, index: &own };
     let grid = name("grid");
     let stride = |d: usize| Stmt::constant(INT, format!("stride{d}"), grid.arrow(format!("stride{d}")));
 

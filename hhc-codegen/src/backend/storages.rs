@@ -189,7 +189,8 @@ impl<'a> Work<'a> {
                     Index::Time => expr(&instance.step),
                     Index::Space(d) => point(d),
                 };
-                let values = Values { program, names, statement, copy: None, read, index: &index };
+                let values =
+                    Values { program, names, statement, copy: None, locals: None, read, index: &index };
                 (values.locals(), values.value())
             }
             Work::Transfer(_) => (Vec::new(), read(&self.reads(program)[0].0)),

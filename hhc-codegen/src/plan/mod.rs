@@ -7,7 +7,7 @@
 //!       for sub_tile (ascending, lexicographic):    sequential inside the block: tiles, a stream, or pieces of tiles
 //!         transfers of the start
 //!         for m in rows:                            sequential
-//!           for instance in instances:              one row: a box of points of one statement
+//!           for instance in instances:              one row: a box of points of one statement, or of several that are joined
 //!             transfers before it
 //!             forall points of the box: execute     parallel: threads, vector lanes; or in the row's order
 //!             transfers after it
@@ -21,9 +21,11 @@
 //! instance whose time step lies outside `0 .. steps` does not run.
 
 mod full_tiles;
+pub(crate) mod joined;
 mod rows;
 
 pub use full_tiles::{FullTiles, bound, hull};
+pub use joined::{joined_rows, most_apart};
 pub use rows::ExecutedRow;
 
 use crate::int_expr::IntExpr;
@@ -31,7 +33,7 @@ pub use crate::range::Range;
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use crate::window::Windows;
-use polyhedral::program::{BinaryOp, ExprKind, FieldRole, Function, Program};
+use polyhedral::program::{BinaryOp, ExprKind, Function, Program};
 use std::sync::Arc;
 
 /// A loop with inclusive bounds and step 1.
@@ -86,6 +88,9 @@ pub struct Instance {
     pub writes: Vec<Place>,
     /// What the threads of a block do afterwards.
     pub sync: Sync,
+    /// Whether the row is one with that before it: at each point the values of both are computed before one is stored
+    /// ([`joined_rows`]). Back ends that run them one after the other follow one of the allowed orders.
+    pub joined: bool,
 }
 
 /// Whose instances a row executes.
@@ -159,6 +164,7 @@ impl Instance {
             reads: Vec::new(),
             writes: vec![Place::Arrays(Slot::OfLevel)],
             sync: Sync::Barrier,
+            joined: false,
         }
     }
 }
@@ -186,11 +192,7 @@ pub fn decides_nothing(program: &Program, statement: usize) -> bool {
 
 /// Whether a statement writes to a slot of the arrays that it reads.
 pub fn overwrites_what_it_reads(program: &Program, statement: usize) -> bool {
-    let statement = &program.statements[statement];
-    statement.reads.iter().filter(|read| read.field == statement.target).any(|read| {
-        let FieldRole::State { slots, .. } = program.field(read.field).role else { return false };
-        (1 - read.time).rem_euclid(slots as i64) == 0
-    })
+    joined::overwrite_what_they_read(program, &[statement])
 }
 
 /// One kernel.

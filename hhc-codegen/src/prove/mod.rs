@@ -81,8 +81,8 @@ pub fn prove_windows(plan: &KernelPlan) -> Result<usize, PlanError> {
 }
 
 /// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
-/// the group of rows, the row in the group, its wavefronts where rows on the arrays alone have any, and the points of the
-/// row (parallel).
+/// the group of rows, the row in the group, its wavefronts where rows on the arrays alone have any, the points of the
+/// row (parallel), and the statements at a point where rows are joined.
 pub fn schedule(plan: &KernelPlan) -> Schedule {
     schedule_of(plan, None)
 }
@@ -105,12 +105,22 @@ fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
     dimensions
         .extend((0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)));
 
+    let joined = plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.joined);
+    if joined {
+        dimensions.push(dimension("statement at a point".to_string(), Execution::Sequential));
+    }
+
     let mut pieces = Vec::new();
     for (launch_index, launch) in plan.launches.iter().enumerate() {
         let kernel = &plan.kernels[launch.kernel];
         for (row, instance) in kernel.instances.iter().enumerate() {
             let launch = (launch_index, launch);
-            pieces.push(piece(plan, bands, launch, kernel, (row, instance), (blocks, sub_tiles, waves)));
+            let mut piece = piece(plan, bands, launch, kernel, (row, instance), (blocks, sub_tiles, waves));
+            if joined {
+                piece.fixed.push((piece.variables.len(), row as i64));
+                piece.variables.push("part".to_string());
+            }
+            pieces.push(piece);
         }
     }
     Schedule { dimensions, pieces }
@@ -167,7 +177,9 @@ fn piece(
         }
     }
     variables.push(kernel.rows.variable.to_string());
-    let fixed = vec![(1, launch_index as i64), (variables.len(), row as i64)];
+    // Rows that are one have one number.
+    let number = (0..=row).rev().find(|&at| !kernel.instances[at].joined).unwrap_or(row);
+    let fixed = vec![(1, launch_index as i64), (variables.len(), number as i64)];
     variables.push("row".to_string());
     constraints.push(format!("t = {}", instance.step.to_isl()));
     let conditions = instance.when.iter().flat_map(IntExpr::least_of);

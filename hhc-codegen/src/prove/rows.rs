@@ -1,7 +1,7 @@
 //! How the points of a row follow each other, and what is asked of rows for that.
 
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Instance, Kernel, KernelPlan, Role, RowOrder};
+use crate::plan::{Instance, Kernel, KernelPlan, Role, RowOrder, joined};
 use crate::storage::{Memory, Place, Slot, Sync};
 
 /// The coordinates of an event's point.
@@ -12,13 +12,14 @@ const LARGEST_FACTOR: u64 = 1 << 12;
 
 /// That rows can run in the order that they name: a factor for each dimension, and a barrier after each wavefront. Kernels
 /// on the arrays alone have rows that work on them as the program does, ordered by barriers, and nothing else: their proof
-/// sees instances only. Rows are slanted there alone.
+/// sees instances only. Rows are slanted there alone. Those that are joined can be computed point by point.
 pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
     let dimension = plan.program.dimension();
     for kernel in &plan.kernels {
         if kernel.memory == Memory::Arrays && !(kernel.transfers.is_empty() && kernel.warps.is_empty()) {
             return Err(format!("kernel {} works on the arrays alone, and has more than rows", kernel.name));
         }
+        joined::check(&plan.program, kernel)?;
         for (at, instance) in kernel.instances.iter().enumerate() {
             let name = plan.program.statement_name(instance.statement);
             let wrong = |what: String| Err(format!("row {at}, {name}, of kernel {}: {what}", kernel.name));

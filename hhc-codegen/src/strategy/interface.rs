@@ -4,7 +4,7 @@ pub use super::target::Target;
 use super::tile_space::{TileSpace, refused};
 use super::time_skewing::name::NAME as FOR_SWEEPS;
 use crate::counts::forms::Forms;
-use crate::plan::KernelPlan;
+use crate::plan::{KernelPlan, joined};
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -110,7 +110,7 @@ pub trait Strategy: Sync {
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
 }
 
-/// The plan of a strategy for complete tile sizes.
+/// The plan of a strategy for complete tile sizes, in which rows that share values are joined.
 ///
 /// # Errors
 /// [`PlanError::Refused`] where the strategy cannot tile the program, [`PlanError::Tile`] for a size that is not
@@ -126,7 +126,9 @@ pub fn plan(
     strategy
         .fits(program, tile)
         .map_err(|(size, reason)| refused(strategy.id(), size, tile.get(size).unwrap_or(0), reason))?;
-    Ok(strategy.plan(program, cone, tile))
+    let mut plan = strategy.plan(program, cone, tile);
+    joined::join(&mut plan);
+    Ok(plan)
 }
 
 /// Whether the strategy can tile this program.

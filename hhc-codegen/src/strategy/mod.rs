@@ -27,6 +27,7 @@ pub use interface::{Strategy, Target, has_target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
 
 use crate::PlanError;
+use crate::plan::joined;
 use polyhedral::program::Program;
 use text_escape::suggest::nearest;
 
@@ -67,6 +68,14 @@ pub fn preferred_for(program: &Program) -> &'static dyn Strategy {
     let in_order = program.sweeps_in_order().next().is_some();
     let suits = |strategy: &&&dyn Strategy| strategy.takes_sweeps_in_order();
     all().iter().find(suits).copied().filter(|_| in_order).unwrap_or(preferred())
+}
+
+/// The strategy whose tiles compute, in rows of several statements, once what these share, where a program has so many of
+/// them that no other tiles come near.
+pub fn for_shared_values(program: &Program) -> Option<&'static dyn Strategy> {
+    let in_order = program.sweeps_in_order().next().is_some();
+    let shares = joined::large_runs(program).next().is_some();
+    (shares && !in_order).then_some(&diamond::Diamond)
 }
 
 /// What this program is compared with: the baseline, where that takes its points in a possible order.

@@ -13,6 +13,7 @@
 //! optimizing algorithm", PLDI 1991; Bondhugula, Hartono, Ramanujam, Sadayappan, "A practical automatic polyhedral
 //! parallelizer and locality optimizer", PLDI 2008).
 
+use crate::plan::joined;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, constraint, microlp, variable};
 use polyhedral::cone::Cone;
 use polyhedral::dependence::Dependence;
@@ -74,7 +75,12 @@ pub fn skew(program: &Program, cone: &Cone, d: usize, direction: Direction) -> R
         let known = needs.entry(key).or_insert(least);
         *known = least.max(*known);
     }
-    let found = solve(statements, if in_order { d } else { 0 }, &needs).ok_or_else(|| {
+    // Statements whose rows are one move together.
+    let mut moves_with: Vec<usize> = (0..statements).collect();
+    for run in joined::large_runs(program) {
+        moves_with[run.clone()].fill(run.start);
+    }
+    let found = solve(&moves_with, if in_order { d } else { 0 }, &needs).ok_or_else(|| {
         format!("no skew of `{}` was found that respects its dependences", program.space_indices[d])
     })?;
     let largest = found.shifts.iter().chain(&found.cross).chain([&found.step]).max().copied().unwrap_or(0);
@@ -95,18 +101,20 @@ fn joins_lines(dependence: &Dependence) -> bool {
     dependence.rows == 0 && before.iter().all(|&distance| distance == 0) && *beside != 0
 }
 
-fn solve(statements: usize, crossed: usize, needs: &Needs) -> Option<Skew> {
+/// The least skew, with one shift for all statements that move with the same one.
+fn solve(moves_with: &[usize], crossed: usize, needs: &Needs) -> Option<Skew> {
     let mut variables = ProblemVariables::new();
     let whole = || variable().integer().min(0.0);
     let step = variables.add(whole());
     let cross: Vec<Variable> = (0..crossed).map(|_| variables.add(whole())).collect();
-    let shifts: Vec<Variable> = (0..statements).map(|_| variables.add(whole())).collect();
+    let own: Vec<Variable> = moves_with.iter().map(|_| variables.add(whole())).collect();
+    let shifts: Vec<Variable> = moves_with.iter().map(|&leader| own[leader]).collect();
     let steep: Expression = cross.iter().chain([&step]).sum();
-    let shifted: Expression = shifts.iter().sum();
+    let shifted: Expression = own.iter().sum();
     let mut program = variables.minimise(WEIGHT * steep + shifted).using(microlp);
     for ((source, target, steps, before), &least) in needs {
         let mut distance: Expression = *steps as f64 * step;
-        if source != target {
+        if moves_with[*source] != moves_with[*target] {
             distance += shifts[*target] - shifts[*source];
         }
         for (variable, &offset) in cross.iter().zip(before) {

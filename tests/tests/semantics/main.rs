@@ -5,6 +5,7 @@
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
 //! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
 //! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
+//! - [`together`]: statements that share values, in one row;
 //! - [`colours`]: points that take turns, by conditions on indices;
 //! - [`names`], [`standalone`], [`cuda_host`]: names that collide, and the programs that users build by hand;
 //! - [`ranks`], [`simulated`]: programs spread over ranks of MPI, and on a cluster that is simulated;
@@ -29,4 +30,5 @@ mod storage_faults;
 mod storage_replay;
 mod storages;
 mod sweeps;
+mod together;
 mod wavefronts;

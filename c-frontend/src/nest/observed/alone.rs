@@ -5,8 +5,9 @@
 //! own text, which runs around them in every step, with arrays that hold what the original's would hold. So nothing needs to
 //! be known of the others but that they do not read what the replaced ones leave in scalars.
 
-use super::kinds::{Kind, Step};
-use super::parts::{Observed, STEP};
+use super::kinds::{self, Kind, Step};
+use super::parts::{Ahead, Observed, STEP};
+use super::residue::Residue;
 use super::{Split, flat, flow, names, place, residue, test, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
@@ -47,29 +48,35 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     while start < list.len() {
         let end = (start..list.len()).find(|at| list[*at].span != list[start].span).unwrap_or(list.len());
         let (group, hidden) = (start..end, is_hidden(list, &(start..end)));
-        let before = runs.last().filter(|run| run.range.end == start && run.behind.is_empty());
-        let from = before.map_or(start, |run| run.range.start);
+        let goes_on = |run: &Run| run.goes_on(&list[group.clone()]);
         if hidden && group.clone().all(kept) {
             match runs.last_mut() {
-                Some(run) if run.range.end == start && run.behind.is_empty() => run.range.end = end,
-                _ => runs.push(Run { range: group, behind: String::new() }),
+                Some(run) if run.range.end == start && goes_on(run) => run.range.end = end,
+                _ => runs.push(Run { range: group, residue: Residue::default() }),
             }
         } else if hidden && group.clone().all(|at| kept(at) || scalar(at)) {
-            // Behind those before it, or by itself.
+            // With those before it, or by itself.
+            let before = runs.last().filter(|run| run.range.end == start && run.residue.behind.is_empty());
+            let from = before.map_or(start, |run| run.range.start);
             let found = [from, start].into_iter().find_map(|from| {
-                let marked: Vec<bool> = (from..end).map(|at| at >= start && !kept(at)).collect();
+                let marked: Vec<bool> = (from..end).map(|at| !kept(at)).collect();
                 let moved = list[from..end].iter().any(|stmt| moves_pointers(&region, stmt));
-                let behind = residue::behind(&region, &list[from..end], &marked).filter(|_| !moved)?;
-                Some(Run { range: from..end, behind })
+                let residue = residue::around(&region, &list[from..end], &marked).filter(|_| !moved)?;
+                Some(Run { range: from..end, residue })
             });
-            runs.extend(found.filter(|run| !run.behind.is_empty()));
+            runs.extend(found.filter(|run| !run.residue.is_empty()));
         }
         start = end;
     }
     let loops = |run: &Run| list[run.range.clone()].iter().filter(|stmt| reads_around(stmt)).count();
-    let Run { range: run, behind } = runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
-    let run = if behind.is_empty() { without_points(list, run) } else { run };
-    let part = |at: usize| if kept(at) { Some(list[at].clone()) } else { step.stencil[at].clone() };
+    let Run { range: run, residue } =
+        runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
+    let run = if residue.is_empty() { without_points(list, run) } else { run };
+    let needed = kinds::needed(&region, list[run.clone()].iter(), &[]);
+    let part = |at: usize| match kept(at) {
+        true => Some(list[at].clone()),
+        false => kinds::stripped(&region, &list[at], &needed),
+    };
     let computed: Vec<Stmt> = run.clone().filter_map(part).collect();
     // What the body declares is known where the loops stand, but not its value.
     for stmt in &list[..run.start] {
@@ -91,6 +98,12 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
         test::declare(&mut region, STEP, ctype, &found.head());
     }
+    let mut moved = Vec::new();
+    let is_number = |one: &&Variable| matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));
+    let number = |name: &String| region.variables.get(name).filter(is_number);
+    for name in &residue.moved {
+        moved.push((name.clone(), type_text(&number(name)?.ctype)));
+    }
     let (cut, tokens) = place(&region, found, list, run.clone())?;
     let body = Stmt { kind: StmtKind::Block(computed), span: found.body.span.clone() };
     let observed = Observed {
@@ -104,7 +117,8 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         tests: Vec::new(),
         asked: Vec::new(),
         alone: true,
-        residue: behind,
+        ahead: Ahead { text: residue.ahead, moved },
+        residue: residue.behind,
     };
     Some(Split { region, body, observed, index, level })
 }
@@ -156,10 +170,22 @@ pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
     None
 }
 
-/// Statements of a step that follow each other and are tiled, and what is computed behind them.
+/// Statements of a step that follow each other and are tiled, and what is computed around them.
 struct Run {
     range: Range<usize>,
-    behind: String,
+    residue: Residue,
+}
+
+impl Run {
+    /// Whether it may go on with statements that leave nothing else to be done: what is computed behind it must find what it
+    /// finds now, and what is computed before it is no value of the loops.
+    fn goes_on(&self, next: &[Stmt]) -> bool {
+        let moved: HashSet<String> = self.residue.moved.iter().cloned().collect();
+        let free = |stmt: &Stmt| {
+            assigned(stmt).1.is_subset(&names::indices(stmt)) && names::within(stmt).is_disjoint(&moved)
+        };
+        self.residue.behind.is_empty() && (self.residue.ahead.is_empty() || next.iter().all(free))
+    }
 }
 
 /// Whether a statement assigns something other than numbers and elements.

@@ -45,7 +45,7 @@ pub(super) fn check(region: &Region, found: &Found<'_>, list: &[Stmt], step: &St
 }
 
 /// A scalar that one statement of a step leaves behind and that others, or the head of the loop, read, and where they do. The
-/// index of its outermost loop is not meant: that holds what C leaves in it.
+/// indices of loops that run in every step are not meant: they hold what C leaves in them.
 pub(super) fn read_around(
     region: &Region,
     found: &Found<'_>,
@@ -56,11 +56,7 @@ pub(super) fn read_around(
     let mut left = crate::nest::scalars::assigned(&list[at]).1;
     // Numbers of buffers that take turns hold what C leaves in them, too.
     left.retain(|name| !step.turns.contains(name));
-    if let StmtKind::For(source) = &list[at].kind
-        && let Ok(own) = counter(source)
-    {
-        left.remove(&own.name);
-    }
+    leave_indices(&list[at], &mut left);
     let mut flow =
         Flow { region, skipped: &left, timers: &step.timers, assigned: HashSet::new(), exposed: None };
     list[at + 1..].iter().for_each(|stmt| flow.statement(stmt));
@@ -71,6 +67,20 @@ pub(super) fn read_around(
     head.into_iter().for_each(|expr| flow.expression(expr));
     list[..at].iter().for_each(|stmt| flow.statement(stmt));
     flow.exposed
+}
+
+/// Takes the indices of a loop, and of those that run in each of its rounds, out of what is left behind.
+fn leave_indices(stmt: &Stmt, left: &mut HashSet<String>) {
+    match &stmt.kind {
+        StmtKind::Block(list) => list.iter().for_each(|stmt| leave_indices(stmt, left)),
+        StmtKind::For(source) => {
+            if let Ok(own) = counter(source) {
+                left.remove(&own.name);
+                leave_indices(&source.body, left);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Loops over other points in every step could leave a scalar alone in some of them.

@@ -349,7 +349,11 @@ fn movers(region: &Region, found: &Found<'_>, list: &[Stmt]) -> Vec<Index> {
 }
 
 /// The names that the computation of arrays needs.
-fn needed<'s>(region: &Region, list: impl Iterator<Item = &'s Stmt>, movers: &[Index]) -> HashSet<String> {
+pub(super) fn needed<'s>(
+    region: &Region,
+    list: impl Iterator<Item = &'s Stmt>,
+    movers: &[Index],
+) -> HashSet<String> {
     let list: Vec<&Stmt> = list.collect();
     let mut needed = HashSet::new();
     loop {
@@ -434,7 +438,7 @@ fn is_scalar(variable: &Variable) -> bool {
 }
 
 /// What the stencil needs of a statement. What is left out changes scalars only.
-fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<Stmt> {
+pub(super) fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<Stmt> {
     let again = |kind| Some(Stmt { kind, span: stmt.span.clone() });
     match &stmt.kind {
         StmtKind::Empty => None,

@@ -19,7 +19,7 @@ mod residue;
 mod test;
 
 pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
-pub use parts::{Control, Observed, Test};
+pub use parts::{Ahead, Control, Observed, Test};
 
 use super::loops::TimeLoop;
 use super::refusal::Result;
@@ -161,6 +161,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         tokens,
         last_as_written,
         alone: false,
+        ahead: Ahead::default(),
         residue: String::new(),
         in_braces: matches!(found.body.kind, StmtKind::Block(_)),
         scalars,

@@ -15,6 +15,8 @@ pub struct Observed {
     pub last_as_written: bool,
     /// Whether steps run one at a time: there is no round, and nothing is counted ahead.
     pub alone: bool,
+    /// What is computed before the tiled loops of a step.
+    pub ahead: Ahead,
     /// C statements that follow the tiled loops of a step: what these leave in scalars.
     pub residue: String,
     /// Whether the body stands in braces.
@@ -29,6 +31,15 @@ pub struct Observed {
     pub tests: Vec<Test>,
     /// Expressions of the round, which must not read what the stencil computes.
     pub(crate) asked: Vec<Expr>,
+}
+
+/// What loops leave in scalars that is computed before they run in tiles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ahead {
+    /// C statements; empty where there are none.
+    pub text: String,
+    /// The scalars that they assign, and their types.
+    pub moved: Vec<(String, String)>,
 }
 
 /// A part of a round, as C.

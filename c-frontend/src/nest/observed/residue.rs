@@ -1,49 +1,88 @@
-//! What loops over space leave in scalars, computed by loops of its own behind the tiled ones.
+//! What loops over space leave in scalars, computed by loops of its own behind the tiled ones, or before them.
 //!
 //! A loop that computes an array and a sum is two loops: one that computes the array, in tiles, and one that computes the sum,
 //! in the program's order:
 //!
 //! ```text
 //! for (i) { b[i] = f(a); s += g(a[i], b[i]); }    =>    for (i) b[i] = f(a);    for (i) s += g(a[i], b[i]);
+//! for (i) { s += g(a[i], b[i]); a[i] = b[i]; }    =>    for (i) s += g(a[i], b[i]);    for (i) a[i] = b[i];
 //! ```
 //!
-//! The second one finds what it would have found before, if nothing that it reads is assigned behind the place where it stood:
+//! Behind, it finds what it would have found before, if nothing that it reads is assigned behind the place where it stood:
 //! arrays that other loops have assigned before, or none; and of those that this loop assigns, the very element that the same
-//! round has just assigned.
+//! round has just assigned. Before, if nothing that it reads has been assigned at that place: arrays that other loops assign
+//! later, or none; and of those that this loop assigns, the very element that the same round, and no other one, is about to assign.
 
 use super::names;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::integer::literal;
-use crate::nest::scalars::assigned;
+use crate::nest::scalars::{assigned, assigned_within};
 use crate::parse::Region;
 use crate::text::{c_text, type_text, without_parentheses};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// The statements behind a run, as C: those that the `marked` ones among its statements leave to be done. `None` if some of
-/// them would find something else there.
-pub(super) fn behind(region: &Region, run: &[Stmt], marked: &[bool]) -> Option<String> {
-    let mut text = String::new();
+/// What is left to be done around tiled loops.
+#[derive(Debug, Default)]
+pub(super) struct Residue {
+    /// C statements that come before them.
+    pub ahead: String,
+    /// C statements that follow them.
+    pub behind: String,
+    /// The scalars that the first ones assign.
+    pub moved: Vec<String>,
+}
+
+impl Residue {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.ahead.is_empty() && self.behind.is_empty()
+    }
+}
+
+/// What the `marked` ones among the statements of a run leave to be done. `None` if some of it would find something else
+/// before the run, and behind it.
+pub(super) fn around(region: &Region, run: &[Stmt], marked: &[bool]) -> Option<Residue> {
+    let mut residue = Residue::default();
+    let mut others = HashSet::new();
+    for (_, other) in run.iter().enumerate().filter(|(other, _)| !marked[*other]) {
+        others.extend(assigned(other).1);
+        others.extend(names::indices(other));
+    }
+    // The names of what is done behind.
+    let mut waiting: HashSet<String> = HashSet::new();
     for (at, stmt) in run.iter().enumerate().filter(|(at, _)| marked[*at]) {
         let Some(own) = scalars_of(region, stmt)? else { continue };
-        let mut others = HashSet::new();
-        for (_, other) in run.iter().enumerate().filter(|(other, _)| !marked[*other]) {
-            others.extend(assigned(other).1);
-            others.extend(names::indices(other));
-        }
         let mut used = names::within(&own);
         names::indices(&own).iter().for_each(|index| {
             used.remove(index);
         });
-        let later: HashSet<String> = run[at + 1..].iter().flat_map(|stmt| assigned(stmt).0).collect();
-        let mut reads = Reads::new(stmt, later);
-        reads.statement(stmt);
-        if reads.fails || !used.is_disjoint(&others) {
+        if !used.is_disjoint(&others) {
             return None;
         }
-        write(&own, &mut text)?;
+        let arrays = |part: &[Stmt]| part.iter().flat_map(|stmt| assigned(stmt).0).collect();
+        let finds = |when: When, elsewhere: HashSet<String>| {
+            let mut reads = Reads::new(stmt, when, elsewhere);
+            reads.statement(stmt);
+            !reads.fails
+        };
+        if finds(When::Behind, arrays(&run[at + 1..])) {
+            write(&own, &mut residue.behind)?;
+            waiting.extend(used);
+            continue;
+        }
+        let scalars: HashSet<String> = assigned_within(&own).into_iter().map(|(name, _)| name).collect();
+        let before: HashSet<String> = run[..at].iter().flat_map(names::within).collect();
+        let free = used.is_disjoint(&waiting) && scalars.is_disjoint(&before);
+        if !free || !finds(When::Ahead, arrays(&run[..at])) {
+            return None;
+        }
+        write(&own, &mut residue.ahead)?;
+        residue.moved.extend(scalars);
     }
-    Some(text)
+    residue.moved.sort();
+    residue.moved.dedup();
+    Some(residue)
 }
 
 /// A statement without the assignments of elements; the inner `None` if nothing is left, the outer one if something else than
@@ -139,26 +178,41 @@ fn is_number(region: &Region, name: &str) -> bool {
     }
 }
 
+/// On which side of the tiled loops scalars are computed.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    Behind,
+    Ahead,
+}
+
 /// What the scalars of a statement are computed of.
 struct Reads {
+    when: When,
     /// The elements that the statement assigns, by their arrays.
     targets: HashMap<String, Vec<String>>,
     /// The elements that it touches whatever holds, without the numbers in their subscripts.
     touched: HashSet<String>,
-    /// The arrays that statements behind it assign.
-    later: HashSet<String>,
-    /// The elements that the round has assigned so far.
+    /// The arrays that statements assign which come between the scalars and the place where they stood.
+    elsewhere: HashSet<String>,
+    /// The elements that the round has assigned so far: for certain, where scalars are computed behind; else perhaps.
     done: HashSet<String>,
+    /// The indices of the loops around.
+    indices: Vec<String>,
+    /// What local values are computed of, where that is known.
+    locals: HashMap<String, HashSet<String>>,
     fails: bool,
 }
 
 impl Reads {
-    fn new(stmt: &Stmt, later: HashSet<String>) -> Reads {
+    fn new(stmt: &Stmt, when: When, elsewhere: HashSet<String>) -> Reads {
         let mut reads = Reads {
+            when,
             targets: HashMap::new(),
             touched: HashSet::new(),
-            later,
+            elsewhere,
             done: HashSet::new(),
+            indices: Vec::new(),
+            locals: HashMap::new(),
             fails: false,
         };
         reads.find(stmt);
@@ -169,41 +223,118 @@ impl Reads {
     fn find(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Block(list) => list.iter().for_each(|stmt| self.find(stmt)),
-            StmtKind::For(source) => self.find(&source.body),
-            StmtKind::If(_, then, otherwise) => {
-                let touched = self.touched.clone();
-                self.find(then);
-                otherwise.iter().for_each(|otherwise| self.find(otherwise));
-                self.touched = touched;
+            StmtKind::For(source) => {
+                let depth = self.indices.len();
+                self.indices.extend(source.index().map(str::to_owned));
+                self.find(&source.body);
+                self.indices.truncate(depth);
+                self.forget(&source.body);
             }
-            StmtKind::Expr(expr) => expr.walk(&mut |part| {
-                let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &part.kind else { return };
-                let Some(array) = array_of(target) else { return };
-                self.targets.entry(array).or_default().push(text(target));
-                always(part, &mut |element| {
-                    self.touched.insert(text(&centred(element)));
+            StmtKind::If(condition, then, otherwise) => {
+                let touched = self.touched.clone();
+                for branch in [Some(then), otherwise.as_ref()].into_iter().flatten() {
+                    let locals = self.locals.clone();
+                    self.find(branch);
+                    self.locals = locals;
+                }
+                // Conditions on the data are asked at all points.
+                if !self.asks_data(condition) {
+                    self.touched = touched;
+                } else if !assigned(stmt).0.is_empty() {
+                    let sources = self.sources(condition);
+                    self.touched.extend(sources);
+                }
+                self.forget(stmt);
+            }
+            StmtKind::Declaration(list) => {
+                for one in list {
+                    let of = one.value.as_ref().map(|value| self.sources(value));
+                    self.locals.insert(one.name.clone(), of.unwrap_or_default());
+                }
+            }
+            StmtKind::Expr(expr) => {
+                expr.walk(&mut |part| {
+                    let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &part.kind else {
+                        return;
+                    };
+                    let Some(array) = array_of(target) else { return };
+                    self.targets.entry(array).or_default().push(text(target));
+                    let sources = self.sources(part);
+                    self.touched.extend(sources);
                 });
-            }),
+                if let ExprKind::Assign(combined, target, value) = &expr.kind
+                    && let ExprKind::Name(name) = &target.kind
+                {
+                    let mut of = self.sources(value);
+                    if combined.is_some() {
+                        of.extend(self.locals.get(name).into_iter().flatten().cloned());
+                    }
+                    self.locals.insert(name.clone(), of);
+                }
+            }
             _ => {}
         }
+    }
+
+    /// The elements that a value is computed of whatever holds, also by way of local values.
+    fn sources(&self, value: &Expr) -> HashSet<String> {
+        let mut found = HashSet::new();
+        always(value, &mut |part| match &part.kind {
+            ExprKind::Name(name) => found.extend(self.locals.get(name).into_iter().flatten().cloned()),
+            _ => {
+                found.insert(text(&centred(part)));
+            }
+        });
+        found
+    }
+
+    /// Local values that a statement assigns, maybe, are not known behind it.
+    fn forget(&mut self, stmt: &Stmt) {
+        for (name, _) in assigned_within(stmt) {
+            self.locals.remove(&name);
+        }
+    }
+
+    /// Whether a condition depends on elements of arrays and on no index otherwise.
+    fn asks_data(&self, condition: &Expr) -> bool {
+        let mut elements_found = false;
+        elements(condition, &mut |_| elements_found = true);
+        let mut plain = condition.clone();
+        plain.walk_mut(&mut |part| {
+            if matches!(part.kind, ExprKind::Index(..)) {
+                part.kind = ExprKind::Integer { value: 0, text: "0".to_owned() };
+            }
+        });
+        elements_found && !self.indices.iter().any(|index| plain.mentions(index))
     }
 
     fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Block(list) => list.iter().for_each(|stmt| self.statement(stmt)),
             StmtKind::For(source) => {
-                let around = std::mem::take(&mut self.done);
+                let around = match self.when {
+                    When::Behind => std::mem::take(&mut self.done),
+                    When::Ahead => HashSet::new(),
+                };
+                let depth = self.indices.len();
+                self.indices.extend(source.index().map(str::to_owned));
                 source.condition.iter().for_each(|expr| self.value(expr));
                 self.statement(&source.body);
-                self.done = around;
+                self.indices.truncate(depth);
+                if self.when == When::Behind {
+                    self.done = around;
+                }
             }
             StmtKind::If(condition, then, otherwise) => {
                 self.value(condition);
-                let around = self.done.clone();
+                let before = self.done.clone();
                 self.statement(then);
-                self.done.clone_from(&around);
+                let after = std::mem::replace(&mut self.done, before.clone());
                 otherwise.iter().for_each(|otherwise| self.statement(otherwise));
-                self.done = around;
+                match self.when {
+                    When::Behind => self.done = before,
+                    When::Ahead => self.done.extend(after),
+                }
             }
             StmtKind::Declaration(list) => {
                 list.iter().filter_map(|one| one.value.as_ref()).for_each(|value| self.value(value));
@@ -233,10 +364,21 @@ impl Reads {
     fn value(&mut self, expr: &Expr) {
         elements(expr, &mut |element| {
             let known = array_of(element).is_some_and(|array| {
-                let own = self.targets.get(&array);
-                let last = own.is_none_or(|own| own.len() == 1 && self.done.contains(&text(element)));
+                let written = text(element);
+                let own = self.targets.get(&array).map(Vec::as_slice);
+                let finds = match (self.when, own) {
+                    (_, None) => true,
+                    (When::Behind, Some(own)) => own.len() == 1 && self.done.contains(&written),
+                    // Each round has an element of its own.
+                    (When::Ahead, Some(own)) => {
+                        own.len() == 1
+                            && own[0] == written
+                            && !self.done.contains(&written)
+                            && self.indices.iter().all(|index| element.mentions(index))
+                    }
+                };
                 // Of what the tiles do not touch it is not known whether it lies where they write.
-                last && !self.later.contains(&array) && self.touched.contains(&text(&centred(element)))
+                finds && !self.elsewhere.contains(&array) && self.touched.contains(&text(&centred(element)))
             });
             self.fails |= !known;
         });
@@ -274,7 +416,7 @@ fn elements<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// The elements that are touched whatever conditions within a value say.
+/// The elements and names that are touched whatever conditions within a value say.
 fn always<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Conditional(condition, ..) => always(condition, visit),
@@ -285,7 +427,7 @@ fn always<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         }
         ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Step(_, a) => always(a, visit),
         ExprKind::Call(_, arguments) => arguments.iter().for_each(|one| always(one, visit)),
-        ExprKind::Index(..) => visit(expr),
+        ExprKind::Index(..) | ExprKind::Name(_) => visit(expr),
         _ => {}
     }
 }

@@ -161,8 +161,15 @@ impl Direct<'_> {
             Index::Space(0) => var("i0") + &point * between,
             Index::Space(d) => var(format!("i{d}")),
         };
-        let values =
-            Values { program, names, statement: self.statement(), copy: None, read: &read, index: &index };
+        let values = Values {
+            program,
+            names,
+            statement: self.statement(),
+            copy: None,
+            locals: None,
+            read: &read,
+            index: &index,
+        };
         let element = program.field(statement.target).element.c_name();
         let value = name("value").at(&point);
         let each_point = |inner: Block| {

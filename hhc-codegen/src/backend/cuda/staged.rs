@@ -352,6 +352,7 @@ impl Printer<'_> {
             names: self.names,
             statement: row.statement,
             copy: None,
+            locals: None,
             read: &cell,
             index: &index,
         };

@@ -6,7 +6,7 @@
 use super::described::{Caches, Choosing, Numbered, prefix};
 use super::entry::Entry;
 use super::variants::renamed;
-use super::{ProgramText, boundary, kernels, parts, storages};
+use super::{ProgramText, boundary, kernels, parts, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
@@ -24,9 +24,9 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     let program = &first.program;
     let names = storages::names(first);
     let arguments = Arguments { program, names: &names };
-    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?, false);
+    let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, false);
     let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
-    let mut functions = super::statements(first, &names);
+    let mut functions = rows::functions(plans, &names);
     for (number, plan) in plans.iter().enumerate() {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);

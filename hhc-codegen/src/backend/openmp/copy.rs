@@ -47,11 +47,11 @@ fn function_name(program: &Program, index: usize) -> String {
     format!("tw_between_{}", program.statement_name(index))
 }
 
-/// In a copy: the grid to go on with where all levels of a statement lie in the caller's, and the call of the function
+/// In a copy: the grid to go on with where all levels of some statements lie in the caller's, and the calls of the functions
 /// for points between both where only some do.
-pub(super) fn between(program: &Program, names: &Names, index: usize) -> [Stmt; 2] {
+pub(super) fn between(program: &Program, names: &Names, statements: &[usize]) -> [Stmt; 2] {
     let (mut first, mut last, mut all) = (i64::MAX, i64::MIN, i64::MAX);
-    for access in accesses(program, index) {
+    for access in statements.iter().flat_map(|&index| accesses(program, index)) {
         if let FieldRole::State { slots, .. } = program.field(access.field).role {
             first = first.min(access.time);
             last = last.max(access.time + slots as i64);
@@ -61,14 +61,15 @@ pub(super) fn between(program: &Program, names: &Names, index: usize) -> [Stmt; 
     let (grid, time) = (name("grid"), var(&names.time));
     let beyond = |by: i64| (time.clone() + by).gt(grid.arrow("steps").integer());
     let outside = (time.clone() + first).le(0).or(beyond(last));
-    let ends = (0..program.dimension()).flat_map(|d| [format!("low{d}"), format!("high{d}")]).map(var);
-    let arguments = [grid.clone(), var(&names.time)].into_iter().chain(ends);
+    let call = |&index: &usize| {
+        let ends = (0..program.dimension()).flat_map(|d| [format!("low{d}"), format!("high{d}")]).map(var);
+        let arguments = [grid.clone(), var(&names.time)].into_iter().chain(ends);
+        Stmt::call(function_name(program, index), arguments)
+    };
+    let calls: Block = statements.iter().map(call).chain([Stmt::Return(None)]).collect();
     [
         Stmt::when(grid.arrow("outer").and(beyond(all)), Stmt::assign(grid.clone(), grid.arrow("outer"))),
-        Stmt::when(
-            grid.arrow("outer").and(outside),
-            [Stmt::call(function_name(program, index), arguments), Stmt::Return(None)],
-        ),
+        Stmt::when(grid.arrow("outer").and(outside), calls),
     ]
 }
 
@@ -120,7 +121,8 @@ pub(super) fn between_function(program: &Program, names: &Names, index: usize) -
         Index::Space(d) if d + 1 < dimension => var(&names.space[d]),
         Index::Space(_) => var("x"),
     };
-    let values = Values { program, names, statement: index, copy: None, read: &element, index: &own };
+    let values =
+        Values { program, names, statement: index, copy: None, locals: None, read: &element, index: &own };
     let mut inner = Block::from(values.locals());
     inner.push(Stmt::assign(element(&write), values.value()));
     let ends = |d: usize| (var(format!("low{d}")), var(format!("high{d}")));

@@ -6,7 +6,7 @@ use super::super::points::INT;
 use super::super::storages;
 use super::parts;
 use super::rows::box_function;
-use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound, joined_rows};
 use c_tree::{Block, Dialect, Function, Stmt, Type, all, name, var};
 use std::collections::BTreeSet;
 
@@ -52,10 +52,10 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
         let step = expr(&instance.step);
         inner.push(Stmt::when(step.clone().lt(0).or(step.ge(var("steps"))), Stmt::Continue));
     }
-    inner.extend(kernel.instances.iter().map(|instance| {
-        let call = row(plan, kernel, instance, true);
-        match guarded(instance) && !same_step {
-            true => Stmt::when(step_exists(&instance.step), call),
+    inner.extend(joined_rows(kernel).map(|joined| {
+        let call = row(plan, kernel, joined, true);
+        match guarded(&joined[0]) && !same_step {
+            true => Stmt::when(step_exists(&joined[0].step), call),
             false => call,
         }
     }));
@@ -76,16 +76,17 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
     }
     let mut full =
         Block::from(Stmt::Comment("Full tile: every row exists and lies inside the domain.".into()));
-    let in_full = kernel.instances.iter().filter(|instance| instance.in_full_tiles);
-    let in_full = in_full.map(|instance| row(plan, kernel, instance, false)).collect();
+    let in_full = joined_rows(kernel).filter(|joined| joined[0].in_full_tiles);
+    let in_full = in_full.map(|joined| row(plan, kernel, joined, false)).collect();
     full.extend(loops(inner, group(in_full)));
     let is_full = all(kernel.full_when.iter().map(non_negative));
     loops(outer, Stmt::choose(is_full, full, partial).into())
 }
 
-/// The call for one row.
-fn row(plan: &KernelPlan, kernel: &Kernel, instance: &Instance, clip: bool) -> Stmt {
+/// The call for one row, or for rows that are one.
+fn row(plan: &KernelPlan, kernel: &Kernel, joined: &[Instance], clip: bool) -> Stmt {
     let program = &plan.program;
+    let instance = &joined[0];
     let statement = &program.statements[instance.statement];
     let bounds = instance.ranges.iter().enumerate().flat_map(|(d, range)| {
         let (mut low, mut high) = (range.low.clone(), range.high.clone() + 1);
@@ -96,9 +97,11 @@ fn row(plan: &KernelPlan, kernel: &Kernel, instance: &Instance, clip: bool) -> S
         [expr(&low), expr(&high)]
     });
     let arguments = [name("grid"), expr(&instance.step)].into_iter().chain(bounds);
-    let target = program.statement_name(instance.statement);
+    let statements: Vec<usize> = joined.iter().map(|row| row.statement).collect();
+    let targets: Vec<String> = statements.iter().map(|&own| program.statement_name(own)).collect();
+    let target = targets.join(", ");
     let (rows, variable) = (kernel.instances.len(), kernel.rows.variable);
-    let call = Stmt::call(box_function(program, instance.statement), arguments);
+    let call = Stmt::call(box_function(program, &statements), arguments);
     match (rows, instance.statement) {
         (1, _) => call,
         (rows, 0) => call.note(format!("row {rows}*{variable}: {target}")),

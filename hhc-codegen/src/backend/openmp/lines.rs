@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
         }
         let wanted = factor.is_some() || instance.slanted().is_some();
         let program = &*plan.program;
-        let (planes, target) = planes(program, names, instance.statement);
+        let (planes, targets) = planes(program, names, &[instance.statement]);
         (kernel.memory == Memory::Arrays && wanted).then_some(Lines {
             plan,
             program,
@@ -79,7 +79,7 @@ impl<'a> Lines<'a> {
             count,
             factor,
             planes,
-            target,
+            target: targets.into_iter().next().unwrap_or_default(),
         })
     }
 
@@ -169,7 +169,8 @@ impl<'a> Lines<'a> {
             Index::Space(d) => expr(&self.instance.ranges[d].low),
         };
         let statement = self.instance.statement;
-        let values = Values { program, names, statement, copy: Some(copy), read, index: &index };
+        let values =
+            Values { program, names, statement, copy: Some(copy), locals: None, read, index: &index };
         let mut block: Block = values.locals().into_iter().collect();
         let element = program.field(program.statements[self.instance.statement].target).element.c_name();
         block.push(Stmt::constant(element, format!("tw_value{copy}"), values.value()));

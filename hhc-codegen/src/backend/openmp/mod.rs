@@ -27,6 +27,7 @@ use crate::PlanError;
 use crate::plan::KernelPlan;
 use entry::Entry;
 use serde::Serialize;
+use std::slice;
 
 pub use choice::generate_with_choice;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
@@ -41,12 +42,13 @@ pub use variants::{can_be_variants, variants};
 pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let names = storages::names(plan);
     let own_bytes = parts::own_bytes(plan)?;
-    ProgramText::new(plan, &names, own_bytes, false).files()
+    ProgramText::new(slice::from_ref(plan), &names, own_bytes, false).files()
 }
 
 /// The same files for a library for ranks: callers can do something else between tiles, and the build file has that library, too.
 fn generate_below_ranks(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
-    ProgramText::new(plan, &storages::names(plan), parts::own_bytes(plan)?, true).files()
+    let names = storages::names(plan);
+    ProgramText::new(slice::from_ref(plan), &names, parts::own_bytes(plan)?, true).files()
 }
 
 /// The data of the templates.
@@ -93,14 +95,16 @@ struct ProgramText {
 }
 
 impl ProgramText {
-    fn new(plan: &KernelPlan, names: &Names, own_bytes: i64, ranks: bool) -> Self {
+    /// The text of the first of these plans, with the functions of statements that any of them calls.
+    fn new(plans: &[KernelPlan], names: &Names, own_bytes: i64, ranks: bool) -> Self {
+        let plan = &plans[0];
         let program = &plan.program;
         let arguments = Arguments { program, names };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
         let entry = Entry { plan, arguments, boundaries: copies, ending, between_tiles: ranks };
         let signature = Signature::new(program, names);
-        let statements = statements(plan, names);
+        let statements = rows::functions(plans, names);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
@@ -147,9 +151,4 @@ impl ProgramText {
             file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
         ])
     }
-}
-
-/// The functions of all statements, which are the same for all tilings.
-fn statements(plan: &KernelPlan, names: &Names) -> Vec<String> {
-    (0..plan.program.statements.len()).flat_map(|index| rows::functions(plan, names, index)).collect()
 }

@@ -1,17 +1,18 @@
-//! The functions of a statement: blocks of neighbouring points, rows made of whole blocks, and boxes of rows. Several
-//! neighbouring rows are computed at once, because they share loads.
+//! The functions of a statement, or of several whose rows are one: blocks of neighbouring points, rows made of whole blocks,
+//! and boxes of rows. Several neighbouring rows of one statement are computed at once, because they share loads; several
+//! statements at a point, because they share values.
 
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::{Index, Values, indices_used};
+use super::super::expression::{Index, Values, indices_used, together};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, moved, place};
 use super::copy;
 use super::grid::level_of_access;
 use crate::geometry::{block_points, rows_at_once};
-use crate::plan::{KernelPlan, RowOrder};
+use crate::plan::{KernelPlan, RowOrder, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
 use polyhedral::program::{Access, Program};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
 /// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
@@ -19,39 +20,44 @@ const ROWS_IN_VECTORS: usize = 2;
 /// The place at which the last index is 0.
 const LINE: &str = "tw_line";
 
-/// The functions of a statement, where some kernel has rows of it that it does not print part by part.
-pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<String> {
-    let program = &*plan.program;
-    let statement = &program.statements[index];
-    let kernels = plan.kernels.iter().filter(|kernel| !kernel.in_parts());
-    let rows = kernels.flat_map(|kernel| &kernel.instances).filter(|row| row.statement == index);
-    let orders: Vec<&RowOrder> = rows.map(|row| &row.order).collect();
-    if orders.is_empty() {
-        return Vec::new();
+/// The functions of all rows of these plans that are not printed part by part: the same for all tilings of a program.
+pub(super) fn functions(plans: &[KernelPlan], names: &Names) -> Vec<String> {
+    // The statements of each row, and whether no point of it may run twice.
+    let mut all: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
+    for kernel in plans.iter().flat_map(|plan| &plan.kernels).filter(|kernel| !kernel.in_parts()) {
+        for joined in joined_rows(kernel) {
+            let once = joined.iter().any(|row| row.order != RowOrder::Parallel { repeats: true });
+            *all.entry(joined.iter().map(|row| row.statement).collect()).or_default() |= once;
+        }
     }
-    let (planes, target) = planes(program, names, index);
-    let update = Update {
-        program,
-        names,
-        index,
-        indices: indices_used(statement),
-        planes,
-        target,
-        constants: constants::all(program, names, statement, Source::Grid, &names.time),
-        in_place: orders.iter().any(|order| **order != RowOrder::Parallel { repeats: true }),
-        rows: rows_at_once(program, statement),
-        width: block_points(program, statement) as i64,
-        has_copy: copy::has_copy(plan),
-    };
-    let variants = update.rows.iter().flat_map(|&rows| [update.block(rows), update.row(rows)]);
-    let all: Vec<Function> = variants.chain([update.whole_box()]).collect();
-    let between = update.has_copy.then(|| copy::between_function(program, names, index));
-    between.into_iter().chain(all.iter().map(|function| function.print(Dialect::C))).collect()
+    let mut between: BTreeSet<usize> = BTreeSet::new();
+    let mut texts = Vec::new();
+    for (statements, in_place) in all {
+        if copy::has_copy(&plans[0]) {
+            let new = statements.iter().filter(|&&statement| between.insert(statement));
+            texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
+        }
+        let functions = Update::new(&plans[0], names, statements, in_place).functions();
+        texts.extend(functions.iter().map(|function| function.print(Dialect::C)));
+    }
+    texts
 }
 
-/// Name of the function that computes a box of a statement.
-pub(super) fn box_function(program: &Program, statement: usize) -> String {
-    format!("tw_update_{}", program.statement_name(statement))
+/// A name for a row of these statements: that of the first one, and how many there are.
+fn row_label(program: &Program, statements: &[usize]) -> String {
+    let mut label = program.statement_name(statements[0]);
+    if statements.len() > 1 {
+        label = format!("{label}_with_{}", statements.len() - 1);
+        while (0..program.statements.len()).any(|other| program.statement_name(other) == label) {
+            label.push('_');
+        }
+    }
+    label
+}
+
+/// Name of the function that computes a box of a statement, or of several at each point.
+pub(super) fn box_function(program: &Program, statements: &[usize]) -> String {
+    format!("tw_update_{}", row_label(program, statements))
 }
 
 /// A pointer to one time level of a field.
@@ -62,31 +68,39 @@ pub(super) struct Plane {
     pub(super) value: Expr,
 }
 
-/// Pointers to the planes that a statement touches, and the name of the one that it writes.
-pub(super) fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String) {
-    let statement = &program.statements[index];
-    let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
+/// What a statement writes.
+fn written(program: &Program, index: usize) -> Access {
+    Access { field: program.statements[index].target, time: 1, offset: vec![0; program.dimension()] }
+}
+
+/// Pointers to the planes that statements touch, and the names of those that they write.
+pub(super) fn planes(program: &Program, names: &Names, statements: &[usize]) -> (Vec<Plane>, Vec<String>) {
+    let writes: Vec<Access> = statements.iter().map(|&index| written(program, index)).collect();
+    let reads = statements.iter().flat_map(|&index| &program.statements[index].reads);
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
-    for access in statement.reads.iter().chain([&write]) {
+    for access in reads.chain(&writes) {
         let plane = names.plane(program, access);
         let value = level_of_access(&name("grid"), program, names, access);
         let element = Type::new(program.field(access.field).element.c_name());
-        let element = if *access == write { element } else { element.constant() };
+        let is_written = writes.iter().any(|write| (write.field, write.time) == (access.field, access.time));
+        let element = if is_written { element } else { element.constant() };
         pointers.insert(plane.clone(), Plane { name: plane, element, value });
     }
-    (pointers.into_values().collect(), names.plane(program, &write))
+    let targets = writes.iter().map(|write| names.plane(program, write)).collect();
+    (pointers.into_values().collect(), targets)
 }
 
-/// What the functions of a statement have in common.
+/// What the functions of a row have in common.
 struct Update<'a> {
     program: &'a Program,
     names: &'a Names,
-    index: usize,
-    /// The indices that its conditions ask for.
+    /// The statements whose values it computes at each point.
+    statements: Vec<usize>,
+    /// The indices that their conditions ask for.
     indices: Vec<Index>,
     planes: Vec<Plane>,
-    /// The plane that is written.
-    target: String,
+    /// The planes that are written, by statement.
+    targets: Vec<String>,
     constants: Vec<Constant>,
     /// Whether no point may run twice.
     in_place: bool,
@@ -98,7 +112,49 @@ struct Update<'a> {
     has_copy: bool,
 }
 
-impl Update<'_> {
+impl<'a> Update<'a> {
+    fn new(plan: &'a KernelPlan, names: &'a Names, statements: Vec<usize>, in_place: bool) -> Self {
+        let program = &*plan.program;
+        let all = || statements.iter().map(|&index| &program.statements[index]);
+        let (planes, targets) = planes(program, names, &statements);
+        let mut constants: Vec<Constant> = Vec::new();
+        for constant in all().flat_map(|own| constants::all(program, names, own, Source::Grid, &names.time)) {
+            if !constants.iter().any(|known| known.name == constant.name) {
+                constants.push(constant);
+            }
+        }
+        let mut indices: Vec<Index> = Vec::new();
+        for index in all().flat_map(indices_used) {
+            if !indices.contains(&index) {
+                indices.push(index);
+            }
+        }
+        let rows = match &statements[..] {
+            &[alone] => rows_at_once(program, &program.statements[alone]),
+            _ => vec![1],
+        };
+        let width = all().map(|own| block_points(program, own) as i64).min().unwrap_or(1);
+        let has_copy = copy::has_copy(plan);
+        Update {
+            program,
+            names,
+            statements,
+            indices,
+            planes,
+            targets,
+            constants,
+            in_place,
+            rows,
+            width,
+            has_copy,
+        }
+    }
+
+    fn functions(&self) -> Vec<Function> {
+        let variants = self.rows.iter().flat_map(|&rows| [self.block(rows), self.row(rows)]);
+        variants.chain([self.whole_box()]).collect()
+    }
+
     fn dimension(&self) -> usize {
         self.program.dimension()
     }
@@ -109,13 +165,14 @@ impl Update<'_> {
 
     fn row_name(&self, rows: usize) -> String {
         let many = if rows > 1 { format!("s{rows}") } else { String::new() };
-        format!("tw_{}_row{many}", self.program.statement_name(self.index))
+        format!("tw_{}_row{many}", row_label(self.program, &self.statements))
     }
 
     fn comment(&self) -> String {
         let program = self.program;
-        let target = &program.field(program.statements[self.index].target).name;
-        format!("{target}[{} + 1, {}]", program.time_index, program.space_indices.join(", "))
+        let place = format!("[{} + 1, {}]", program.time_index, program.space_indices.join(", "));
+        let target = |&index: &usize| &program.field(program.statements[index].target).name;
+        self.statements.iter().map(|index| format!("{}{place}", target(index))).collect::<Vec<_>>().join(", ")
     }
 
     /// The names of the indices that conditions ask for; instead of the last one, the place at which it is 0.
@@ -161,9 +218,9 @@ impl Update<'_> {
     fn block(&self, rows: usize) -> Function {
         let program = self.program;
         let dimension = self.dimension();
-        let statement = &program.statements[self.index];
-        let element = program.field(statement.target).element.c_name();
+        // Rows beside each other of one statement, or statements at one point.
         let mut points = Block::new();
+        let mut results = Vec::new();
         for copy in 0..rows {
             let read = |access: &Access| {
                 let mut offset = access.offset.clone();
@@ -180,22 +237,40 @@ impl Update<'_> {
                 Index::Space(_) => var("x"),
             };
             let copy = (rows > 1).then_some(copy);
-            let values =
-                Values { program, names: self.names, statement: self.index, copy, read: &read, index: &own };
-            points.extend(values.locals());
-            points.push(Stmt::constant(element, format!("tw_value{}", copy.unwrap_or(0)), values.value()));
+            let values = |&statement: &usize| Values {
+                program,
+                names: self.names,
+                statement,
+                copy,
+                locals: None,
+                read: &read,
+                index: &own,
+            };
+            let all: Vec<Values<'_>> = self.statements.iter().map(values).collect();
+            let (locals, values) = match &all[..] {
+                [alone] => (alone.locals(), vec![alone.value()]),
+                all => together(all),
+            };
+            points.extend(locals);
+            for (statement, value) in self.statements.iter().zip(values) {
+                let element = program.field(program.statements[*statement].target).element.c_name();
+                points.push(Stmt::constant(element, format!("tw_value{}", results.len()), value));
+                results.push(copy.unwrap_or(0));
+            }
         }
-        for copy in 0..rows {
+        for (number, copy) in results.into_iter().enumerate() {
             let mut offset = vec![0; dimension];
             offset[0] = copy as i64;
+            let target = &self.targets[if rows > 1 { 0 } else { number }];
             let place = moved(var("x"), &offset);
-            points.push(Stmt::assign(name(&self.target).at(place), name(format!("tw_value{copy}"))));
+            points.push(Stmt::assign(name(target).at(place), name(format!("tw_value{number}"))));
         }
         let unused = self.strides().filter(|stride| !points.mentions(stride));
         let mut body: Block = unused.map(Stmt::unused).collect();
         body.push(Stmt::Pragma("omp simd".into()));
         body.push(Stmt::count(INT, "x", var("first"), var("last"), points));
         let several = match rows {
+            1 if self.statements.len() > 1 => ", which share values,".to_owned(),
             1 => String::new(),
             rows => format!(", {rows} neighbouring rows, which share loads,"),
         };
@@ -211,14 +286,15 @@ impl Update<'_> {
         let (first, last, x) = (var("first"), var("last"), var("x"));
         let mut body = Block::new();
         let width = if rows >= ROWS_IN_VECTORS && self.narrowest() {
-            let bytes = self.program.field(self.program.statements[self.index].target).element.bytes();
+            let bytes =
+                self.program.field(self.program.statements[self.statements[0]].target).element.bytes();
             body.push(Stmt::constant(INT, "tw_width", var("TW_VECTOR") / bytes as i64));
             var("tw_width")
         } else {
             int(self.width)
         };
         let misaligned =
-            Expr::call("TW_MISALIGNED", [name(&self.target) + &first, width.clone()], Sort::Integer);
+            Expr::call("TW_MISALIGNED", [name(&self.targets[0]) + &first, width.clone()], Sort::Integer);
         body.push(Stmt::when(
             (&last - &first).lt(width.clone()),
             [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
@@ -250,7 +326,7 @@ impl Update<'_> {
     /// Whether no value that is read takes fewer bytes than the one that is written: then a vector of those is one of
     /// the loop.
     fn narrowest(&self) -> bool {
-        let statement = &self.program.statements[self.index];
+        let statement = &self.program.statements[self.statements[0]];
         let bytes = |field| self.program.field(field).element.bytes();
         statement.reads.iter().all(|read| bytes(read.field) >= bytes(statement.target))
     }
@@ -261,7 +337,7 @@ impl Update<'_> {
         let grid = name("grid");
         let mut body = Block::new();
         if self.has_copy {
-            body.extend(copy::between(self.program, names, self.index));
+            body.extend(copy::between(self.program, names, &self.statements));
         }
         body.extend(self.strides().map(|stride| Stmt::constant(INT, &stride, grid.arrow(&stride))));
         body.extend(
@@ -302,7 +378,7 @@ impl Update<'_> {
         let spans: Vec<String> =
             (0..dimension).map(|d| format!("low{d} <= {} < high{d}", names.space[d])).collect();
         let ends = (0..dimension).flat_map(|d| [(INT, format!("low{d}")), (INT, format!("high{d}"))]);
-        Function::new(box_function(self.program, self.index))
+        Function::new(box_function(self.program, &self.statements))
             .comment(format!("{} at {}", self.comment(), spans.join(", ")))
             .attribute("static")
             .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")

@@ -24,7 +24,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
     let Some(first) = plans.first() else { return Ok((Vec::new(), Vec::new())) };
     let names = storages::names(first);
     let program = &first.program;
-    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?, false);
+    let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, false);
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();

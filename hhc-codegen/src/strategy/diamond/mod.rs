@@ -22,6 +22,7 @@
 //! Source: Bandishti, Pananilath, Bondhugula, "Tiling stencil computations to maximize parallelism", SC 2012.
 
 mod counts;
+mod default_tile;
 mod forms;
 mod shape;
 mod sizes;
@@ -89,16 +90,8 @@ impl Strategy for Diamond {
         sizes::space(program)
     }
 
-    fn default_tile(&self, program: &Program, _cone: &Cone, _target: Target) -> TileSizes {
-        let sizes: &[i64] = match program.dimension() {
-            1 => &[512],
-            2 => &[24, 512],
-            _ => &[8, 16, 0],
-        };
-        let rows = |(at, &value): (usize, &i64)| {
-            if at == 0 { value * program.statements.len() as i64 } else { value }
-        };
-        TileSizes::new(SIZES.into_iter().zip(sizes.iter().enumerate().map(rows)))
+    fn default_tile(&self, program: &Program, cone: &Cone, _target: Target) -> TileSizes {
+        default_tile::default_tile(program, cone)
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {

@@ -163,6 +163,16 @@ impl Shape {
         (step * (last - first), ends)
     }
 
+    /// Points of the box around a piece of a diamond, where the other dimensions are cut.
+    pub(super) fn points_touched(&self) -> i64 {
+        let (first, last) = self.columns();
+        let along = |d: usize| {
+            let (moved, (least, most)) = self.moved(d);
+            self.lengths[d] + moved + most - least
+        };
+        self.cut().map(along).fold(last - first + 1, i64::saturating_mul)
+    }
+
     fn cut(&self) -> impl Iterator<Item = usize> + '_ {
         (1..self.lengths.len()).filter(|&d| self.lengths[d] > 0)
     }

@@ -238,6 +238,7 @@ impl<'a> Zone<'a> {
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Place::Storage(self.storage_of(statement.target))],
             sync: Sync::Barrier,
+            joined: false,
         }
     }
 

@@ -340,6 +340,7 @@ impl Stream<'_> {
             reads: self.program.statements[0].reads.iter().map(|access| self.read(stage, access)).collect(),
             writes: vec![write],
             sync: Sync::Warp,
+            joined: false,
         }
     }
 

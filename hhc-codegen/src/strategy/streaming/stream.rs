@@ -630,6 +630,7 @@ impl<'a> Stream<'a> {
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Self::ring(next)],
             sync: Sync::Warp,
+            joined: false,
         }
     }
 

@@ -507,6 +507,7 @@ impl Team<'_> {
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Self::ring(next)],
             sync: Sync::Warp,
+            joined: false,
         }
     }
 
