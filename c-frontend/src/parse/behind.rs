@@ -1,7 +1,7 @@
 //! Whether a variable's value is still wanted behind a place.
 
 use super::expression::inner;
-use super::names::names_within;
+use super::names::any_within;
 use tree_sitter::Node;
 
 /// Whether a local variable may be read behind a statement, outside of loops, before it is assigned again.
@@ -62,35 +62,19 @@ fn effect(node: Node<'_>, name: &str, text: &str) -> Effect {
 
 /// Whether a function declares a variable that outlives its calls.
 fn is_static(function: Node<'_>, name: &str, text: &str) -> bool {
-    let mut open = vec![function];
-    while let Some(node) = open.pop() {
+    any_within(function, |node| {
         let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-        let stored = children.iter().any(|child| child.kind() == "storage_class_specifier");
-        if node.kind() == "declaration" && stored && mentions(node, name, text) {
-            return true;
-        }
-        open.extend(children);
-    }
-    false
+        node.kind() == "declaration"
+            && node.children(&mut cursor).any(|child| child.kind() == "storage_class_specifier")
+            && mentions(node, name, text)
+    })
 }
 
 /// Whether a statement of one of these kinds stands in a node.
 fn holds(node: Node<'_>, kinds: &[&str]) -> bool {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        if kinds.contains(&node.kind()) {
-            return true;
-        }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
-    false
+    any_within(node, |node| kinds.contains(&node.kind()))
 }
 
 fn mentions(node: Node<'_>, name: &str, text: &str) -> bool {
-    let mut found = false;
-    names_within(node, text, &mut |_, other| found |= other == name);
-    found
+    any_within(node, |node| node.kind() == "identifier" && text.get(node.byte_range()) == Some(name))
 }

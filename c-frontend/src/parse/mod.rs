@@ -36,6 +36,8 @@ pub struct File<'a> {
     functions: HashMap<String, Span>,
     changed: HashSet<String>,
     addressed: HashSet<String>,
+    /// Where names stand.
+    places: Vec<Range<usize>>,
     words: OnceCell<HashSet<String>>,
     /// The program's other sources.
     others: &'a [File<'a>],
@@ -75,7 +77,9 @@ impl<'a> File<'a> {
         let root = tree.root_node();
         let functions = functions(root, source);
         let (changed, addressed) = (changed(root, &source.text), addressed(root, &source.text));
-        Ok(File { source, functions, changed, addressed, tree, words: OnceCell::new(), others: &[] })
+        let mut places = Vec::new();
+        names_within(root, &source.text, &mut |place, _| places.push(place));
+        Ok(File { source, functions, changed, addressed, places, tree, words: OnceCell::new(), others: &[] })
     }
 
     /// The same file, with the program's other sources.
@@ -261,8 +265,9 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     let outer_loop = outermost_loop(*first, function);
     let from = outer_loop.map_or(range.end, |outer| outer.start_byte());
     let to = function.end_byte();
-    let mut used_behind = Vec::new();
-    names_within(root, &source.text, &mut |place, name| {
+    let mut used_behind = HashSet::new();
+    for place in &file.places {
+        let name = source.text.get(place.clone()).unwrap_or_default();
         let inside = place.start >= range.start && place.end <= range.end;
         let own = place.start >= function.start_byte() && place.end <= to;
         // A local variable of another function is another variable.
@@ -271,9 +276,9 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
                 variable.global && variable.span != source.origin.span(place.clone())
             });
         if !inside && (elsewhere || (own && place.start >= from)) {
-            used_behind.push(name.to_owned());
+            used_behind.insert(name.to_owned());
         }
-    });
+    }
     if outer_loop.is_none() {
         used_behind.retain(|name| {
             let local = scope.variables.get(name).is_some_and(|variable| !variable.global);

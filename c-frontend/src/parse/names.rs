@@ -8,38 +8,43 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::Node;
 
+/// Shows a node and all below it to `find`, each before what it holds, until one is what is looked for.
+pub(super) fn any_within<'t>(node: Node<'t>, mut find: impl FnMut(Node<'t>) -> bool) -> bool {
+    let mut cursor = node.walk();
+    loop {
+        if find(cursor.node()) {
+            return true;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
+}
+
 /// Shows every name below a node to `visit`, with its place.
 pub(super) fn names_within(node: Node<'_>, text: &str, visit: &mut dyn FnMut(Range<usize>, &str)) {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
+    any_within(node, |node| {
         if node.kind() == "identifier" {
             visit(node.byte_range(), text.get(node.byte_range()).unwrap_or_default());
         }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-        open.extend(children);
-    }
+        false
+    });
 }
 
 /// Whether something is called in a node.
 pub(super) fn holds_call(node: Node<'_>) -> bool {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        if node.kind() == "call_expression" {
-            return true;
-        }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
-    false
+    any_within(node, |node| node.kind() == "call_expression")
 }
 
 /// The names of what a file assigns or takes the address of.
 pub(super) fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
     let mut found = HashSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
+    any_within(root, |node| {
         let target = match node.kind() {
             "assignment_expression" => node.child_by_field_name("left"),
             "update_expression" => node.child_by_field_name("argument"),
@@ -55,18 +60,15 @@ pub(super) fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
         if let Some(name) = target.filter(|node| node.kind() == "identifier") {
             found.extend(text.get(name.byte_range()).map(str::to_owned));
         }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
+        false
+    });
     found
 }
 
 /// The names that a file takes the address of, and those that are declared `extern`.
 pub(super) fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
     let mut found = HashSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
+    any_within(root, |node| {
         let taken = match node.kind() {
             "pointer_expression" => node
                 .child_by_field_name("operator")
@@ -82,10 +84,8 @@ pub(super) fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
                 found.insert(name.to_owned());
             });
         }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
+        false
+    });
     found
 }
 
@@ -105,8 +105,7 @@ pub(super) fn functions(root: Node<'_>, source: &Preprocessed) -> HashMap<String
 /// Whether nothing happens to an array below a node but that elements, of so many subscripts, are read; its declarations do
 /// not count.
 pub(super) fn only_reads_elements(root: Node<'_>, text: &str, name: &str, subscripts: usize) -> bool {
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
+    !any_within(root, |node| {
         let own = node.kind() == "identifier" && text.get(node.byte_range()) == Some(name);
         if own && node.parent().is_none_or(|parent| parent.kind() != "array_declarator") {
             let (mut at, mut depth) = (node, 0);
@@ -124,13 +123,8 @@ pub(super) fn only_reads_elements(root: Node<'_>, text: &str, name: &str, subscr
                 "update_expression" | "pointer_expression" => false,
                 _ => true,
             });
-            if depth != subscripts || !read {
-                return false;
-            }
+            return depth != subscripts || !read;
         }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
-    true
+        false
+    })
 }

@@ -22,7 +22,7 @@ pub struct Region {
     /// Names that stand for numbers wherever the region declares them.
     pub numbers: HashSet<String>,
     /// Names that are used behind the region, anywhere in a loop around it, or in another function.
-    pub used_behind: Vec<String>,
+    pub used_behind: HashSet<String>,
     /// Functions that the file itself defines.
     pub functions: HashMap<String, Span>,
     /// Names that the file assigns or takes the address of, anywhere; initial values do not count.

@@ -1,4 +1,4 @@
-// Time that counts down, with values of it; pointers to rows of a type of the program's own; `switch`.
+// Time that counts down, with values of it, or in floating point; pointers to rows of a type of the program's own; `switch`.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,14 @@ int main(int argc, char **argv)
         for (int i = 0; i <= M; i++) v[i] = w[i];
     }
     for (int i = 0; i <= M; i++) printf("%a\n", v[i]);
+    double seen = 0, step = 0.013;
+    for (double time = 0; time < 0.4; time += step, seen += time) {
+        for (int i = 1; i < M; i++) w[i] = 0.25 * (v[i - 1] + 2 * v[i] + v[i + 1]);
+        for (int i = 1; i < M; i++) v[i] = w[i];
+        if (time > 0.2) step = 0.02;
+        if (time > 0.3 && time < 0.32) printf("%a %a\n", time, v[3]);
+    }
+    for (int i = 0; i <= M; i++) printf("%a %a\n", v[i], seen);
 
     real (*u)[n] = malloc(sizeof(real[n][n])), (*p)[n] = malloc(sizeof(real[n][n]));
     for (int i = 0; i < n * n; i++) u[0][i] = p[0][i] = i * 5 % 11;

@@ -316,13 +316,18 @@ impl Generator {
             _ => String::new(),
         };
         body += &last;
-        let (open, close) = match self.dice.roll(6) {
+        let (open, close) = match self.dice.roll(8) {
             0 => ("    while (t < steps && !done) {\n".to_owned(), "        t++;\n    }\n".to_owned()),
             1 => ("    for (; !done && t < steps; ++t) {\n".to_owned(), "    }\n".to_owned()),
             2 if steps > 0 => ("    do {\n".to_owned(), "    } while (++t < steps && !done);\n".to_owned()),
             3 => (
                 "    for (;;) {\n        if (t >= steps || done) break;\n".to_owned(),
                 "        t += 1;\n    }\n".to_owned(),
+            ),
+            5 => ("    for (; t < steps && !done; t++, time += dt) {\n".to_owned(), "    }\n".to_owned()),
+            6 => (
+                "    for (double at = 0; at < 0.1 * steps && !done; at += 0.1) {\n".to_owned(),
+                "        t++;\n    }\n".to_owned(),
             ),
             4 if tested => (
                 format!("    err = 100;\n    while ({measure} > {tolerance} && t < steps) {{\n"),

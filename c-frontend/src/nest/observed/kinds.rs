@@ -146,7 +146,7 @@ impl Step {
             Loop::For(source) => source.step.iter().collect(),
             Loop::While(_) => Vec::new(),
         };
-        loop {
+        let data = loop {
             // What the other statements assign changes in a way that is not followed.
             let mut data: HashSet<String> = self.states.union(&self.timers).cloned().collect();
             for (at, stmt) in list.iter().enumerate() {
@@ -166,9 +166,9 @@ impl Step {
                 names::within(&list[*at]).is_disjoint(&data) && own.is_disjoint(&data)
             });
             if counting.len() == before {
-                break;
+                break data;
             }
-        }
+        };
         for &at in open {
             self.kinds[at] = match &list[at].kind {
                 StmtKind::Declaration(own) if own.iter().all(|one| one.value.is_none()) => Kind::Local,
@@ -183,7 +183,9 @@ impl Step {
                 }
             };
         }
-        self.counts.extend(head.into_iter().filter_map(moved).map(|(name, _)| name));
+        let parts = head.into_iter().flat_map(comma_parts);
+        let parts = parts.filter(|expr| names::of(expr).is_disjoint(&data));
+        self.counts.extend(parts.filter_map(|expr| counted(region, expr)).flatten());
     }
 
     /// Scalars that are set where a test holds: `if (error < 1e-6) done = 1;`. No quiet step changes them.
@@ -573,22 +575,8 @@ fn plain_targets(stmt: &Stmt) -> Option<Vec<String>> {
 
 /// The scalars that a statement counts in; `None` for one that does something else.
 fn counts(region: &Region, stmt: &Stmt) -> Option<Vec<String>> {
-    let scalar = |name: &str| region.variables.get(name).is_some_and(is_scalar);
     match &stmt.kind {
-        StmtKind::Expr(expr) => match &expr.kind {
-            ExprKind::Assign(_, target, value) => match &target.kind {
-                ExprKind::Name(name) if scalar(name) && names::only_reads(region, value) => {
-                    Some(vec![name.clone()])
-                }
-                _ => None,
-            },
-            ExprKind::Step(_, target) => match &target.kind {
-                ExprKind::Name(name) if scalar(name) => Some(vec![name.clone()]),
-                _ => None,
-            },
-            ExprKind::Call(..) => Some(Vec::new()),
-            _ => None,
-        },
+        StmtKind::Expr(expr) => counted(region, expr),
         StmtKind::Declaration(own) => own
             .iter()
             .all(|one| is_scalar(one) && one.value.iter().all(|value| names::only_reads(region, value)))
@@ -596,5 +584,28 @@ fn counts(region: &Region, stmt: &Stmt) -> Option<Vec<String>> {
         // Scalars that change under a condition.
         StmtKind::If(condition, ..) => names::only_reads(region, condition).then(Vec::new),
         _ => None,
+    }
+}
+
+/// The scalars that an expression counts in; `None` for one that does something else.
+fn counted(region: &Region, expr: &Expr) -> Option<Vec<String>> {
+    let scalar = |name: &str| region.variables.get(name).is_some_and(is_scalar);
+    let name_of = |target: &Expr| match &target.kind {
+        ExprKind::Name(name) if scalar(name) => Some(vec![name.clone()]),
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::Assign(_, target, value) if names::only_reads(region, value) => name_of(target),
+        ExprKind::Step(_, target) => name_of(target),
+        ExprKind::Call(..) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// What stands between the commas of an expression.
+fn comma_parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Comma(left, right) => [comma_parts(left), comma_parts(right)].concat(),
+        _ => vec![expr],
     }
 }
