@@ -163,7 +163,8 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
-    for line in table.lines().filter(|line| line.starts_with("before") || line.starts_with("spread")) {
+    let judged_texts = ["before", "spread", "distances"];
+    for line in table.lines().filter(|line| judged_texts.iter().any(|text| line.starts_with(text))) {
         let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
             line.split(',').collect::<Vec<_>>()[..]
         else {
@@ -183,8 +184,14 @@ fn tiles_on_a_simulated_v100() {
         }
     }
     judged.iter().for_each(|(what, own)| own.show(&format!("simulated V100, {what}")));
-    // Tiles of today's text are within 7 % of each other: their order says little.
-    let bounds = [("before", 0.16, 0.8, 1.01), ("spread", 0.05, 0.3, 1.05), ("all", 0.13, 0.9, 1.05)];
+    // Tiles whose loads are spread are within 7 % of each other: their order says little. Half of the last ones had not been
+    // simulated before the form was chosen; of these the best has more instructions than others, integer ones, and less time.
+    let bounds = [
+        ("before", 0.16, 0.9, 1.01),
+        ("spread", 0.05, 0.3, 1.05),
+        ("distances", 0.1, 0.9, 1.1),
+        ("all", 0.11, 0.89, 1.1),
+    ];
     for (what, rms, rank, picked) in bounds {
         let own = &judged[what];
         assert!(own.rms() < rms, "{what}: {}", own.rms());
