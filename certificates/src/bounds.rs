@@ -289,7 +289,7 @@ fn edge_s(model: &Model, work: &LeastWork, edges: &Edges, u: f64) -> Interval {
     let demands = |own: &Work| model.demands(own, warps(edges.threads));
     let unmoved = |own: &Work| demands(own).share(Interval::ZERO);
     let a = model.round(&unmoved(&work.tile), 1).low;
-    let most = model.round(&demands(&edges.most), 1).high;
+    let most = model.round(&demands(&edges.most.in_sectors(1, 0.0)), 1).high;
     let x = (model.round(&unmoved(&work.tile.and(&edges.clipped)), 1).low - most).max(0.0);
     if x == 0.0 || a > 2.0 * u {
         return Interval::ZERO;

@@ -44,6 +44,8 @@ struct Rates {
     shared: Interval,
     cached_s: Interval,
     reached: Interval,
+    /// Words of the second-level cache.
+    cache: f64,
 }
 
 /// Joules per event of this program, and watts.
@@ -118,7 +120,12 @@ impl Model {
             arithmetic: Interval::of(if double { facts.n_v_f64 } else { facts.n_v }) / warp,
             shared: Interval::of(facts.shared_words_per_cycle) / warp,
             cached_s: Interval::of(problem.element().bytes() as i64) / (number(CACHED_BYTES) * clock),
-            reached: number(if measured { 1.0 } else { REACHED }),
+            reached: match (measured, facts.copied_bytes_per_s) {
+                (true, _) => Interval::ONE,
+                (false, Some(copied)) => number(copied) / number(facts.bandwidth_bytes_per_s),
+                (false, None) => number(REACHED),
+            },
+            cache: facts.l2_kb * 1024.0 / problem.element().bytes() as f64,
         };
         let known = calibration.c_iter(&problem.program.name, problem.element().name());
         let c_iter = match (known, form) {
@@ -341,9 +348,10 @@ impl Model {
         let w = counts.tiles_per_wavefront;
         let (rounds, last, share) = self.waves(w, k);
         let demands = |work: &Work| self.demands(work, warps(counts.threads));
-        let full = demands(&work.full);
-        let clipped = demands(&work.full.and(&work.clipped));
-        let partly = demands(&work.full.times(work.part).and(&work.clipped));
+        let own = work.full.in_sectors(k * self.limits.n_sm, self.rates.cache);
+        let full = demands(&own);
+        let clipped = demands(&own.and(&work.clipped));
+        let partly = demands(&own.times(work.part).and(&work.clipped));
         let both = [(k, Interval::ONE), (last, share)];
         let of = |demands: &Demands| both.map(|(tiles, share)| self.round(&demands.share(share), tiles));
         let (on_full, on_clipped, on_partly) = (of(&full), of(&clipped), of(&partly));

@@ -94,9 +94,18 @@ const TIMED: Terms = Terms {
 };
 
 /// What the text stood for when the tiles called `now` were timed: sub-tiles at edges had rows that were not unrolled, and
-/// waited for the lines that they load one by one.
-const TIMED_AT_EDGES: Terms =
-    Terms { clipped: 36.0, clipped_row: 30.0, clipped_pass: 25.0, clipped_at_once: 2, ..Terms::PRINTED };
+/// waited for the lines that they load one by one; sweeps multiplied strides.
+const TIMED_AT_EDGES: Terms = Terms {
+    clipped: 36.0,
+    clipped_row: 30.0,
+    clipped_pass: 25.0,
+    clipped_at_once: 2,
+    direct_point: [1.0, 3.75, 3.75],
+    direct_batch: [24.0, 24.0, 52.0],
+    direct_pass: [0.0, 0.0, 75.0],
+    direct_thread: [50.0, 92.0, 60.0],
+    ..Terms::PRINTED
+};
 
 /// Instructions per point and step in full sub-tiles, counted from machine code for sm_90 (`tilewright inspect`).
 const COUNTED: [(&str, &str, &str, &str, f64); 25] = [
@@ -112,17 +121,17 @@ const COUNTED: [(&str, &str, &str, &str, f64); 25] = [
     ("star2d1r", "f64", "hhc", "st=4,s0=18,s1=128", 14.6),
     ("star2d2r", "f32", "hhc", "st=4,s0=15,s1=288", 20.93),
     ("star3d1r", "f32", "hhc", "st=3,s0=1,s1=16,s2=32", 63.77),
-    ("star3d1r", "f32", "naive", "s0=4,s1=8,s2=32", 90.5),
-    ("star3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 49.4),
-    ("star3d1r", "f32", "naive", "s0=8,s1=60,s2=128", 46.4),
-    ("star3d1r", "f32", "naive", "s0=43,s1=5,s2=64", 36.0),
-    ("star3d1r", "f32", "naive", "s0=400,s1=45,s2=32", 33.3),
-    ("star3d1r", "f32", "naive", "s0=171,s1=1,s2=256", 31.4),
-    ("box3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 101.8),
-    ("star2d1r", "f32", "naive", "s0=8,s1=128", 42.8),
-    ("star2d1r", "f32", "naive", "s0=16,s1=128", 28.4),
-    ("star2d1r", "f32", "naive", "s0=97,s1=160", 18.1),
-    ("box2d1r", "f32", "naive", "s0=16,s1=128", 32.9),
+    ("star3d1r", "f32", "naive", "s0=4,s1=8,s2=32", 76.0),
+    ("star3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 38.75),
+    ("star3d1r", "f32", "naive", "s0=8,s1=60,s2=128", 32.8),
+    ("star3d1r", "f32", "naive", "s0=43,s1=5,s2=64", 30.1),
+    ("star3d1r", "f32", "naive", "s0=400,s1=45,s2=32", 28.1),
+    ("star3d1r", "f32", "naive", "s0=171,s1=1,s2=256", 28.2),
+    ("box3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 81.5),
+    ("star2d1r", "f32", "naive", "s0=8,s1=128", 37.75),
+    ("star2d1r", "f32", "naive", "s0=16,s1=128", 26.4),
+    ("star2d1r", "f32", "naive", "s0=97,s1=160", 17.9),
+    ("box2d1r", "f32", "naive", "s0=16,s1=128", 31.5),
     ("heat1d", "f32", "naive", "s0=2048", 18.2),
     ("heat1d", "f32", "naive", "s0=512", 46.0),
 ];
@@ -163,7 +172,8 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
-    for line in table.lines().filter(|line| line.starts_with("before") || line.starts_with("spread")) {
+    let judged_texts = ["before", "spread", "distances"];
+    for line in table.lines().filter(|line| judged_texts.iter().any(|text| line.starts_with(text))) {
         let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
             line.split(',').collect::<Vec<_>>()[..]
         else {
@@ -183,8 +193,14 @@ fn tiles_on_a_simulated_v100() {
         }
     }
     judged.iter().for_each(|(what, own)| own.show(&format!("simulated V100, {what}")));
-    // Tiles of today's text are within 7 % of each other: their order says little.
-    let bounds = [("before", 0.16, 0.8, 1.01), ("spread", 0.05, 0.3, 1.05), ("all", 0.13, 0.9, 1.05)];
+    // Tiles whose loads are spread are within 7 % of each other: their order says little. Half of the last ones had not been
+    // simulated before the form was chosen; of these the best has more instructions than others, integer ones, and less time.
+    let bounds = [
+        ("before", 0.16, 0.9, 1.01),
+        ("spread", 0.05, 0.3, 1.05),
+        ("distances", 0.1, 0.9, 1.1),
+        ("all", 0.11, 0.89, 1.1),
+    ];
     for (what, rms, rank, picked) in bounds {
         let own = &judged[what];
         assert!(own.rms() < rms, "{what}: {}", own.rms());

@@ -161,7 +161,7 @@ fn sweeps_walk_by_sums() {
         let cuda = shipped(name, "naive", "").unwrap();
         let points = function(&cuda.device_source, "void tw_points_step_u(");
         assert!(!divides(points), "{name}: {points}");
-        let step = function(&cuda.device_source, &format!("{name}_step_u("));
+        let step = function(&cuda.device_source, "void tw_block_step_u(");
         let code = &step[step.find("for (; i0").unwrap()..];
         assert!(!divides(code) && !code.contains("i0 * ") && code.contains("tw_first += "), "{name}: {code}");
     }
@@ -174,9 +174,10 @@ fn a_thread_has_several_points() {
         let cuda = shipped(name, "naive", "").unwrap();
         let text = &cuda.device_source;
         assert!(text.contains(&format!("tw_points_step_u<{points}>(")), "{name}: {text}");
-        let kernel = function(text, &format!("{name}_step_u("));
+        let of_block = if name == "heat1d" { "heat1d_step_u(" } else { "void tw_block_step_u(" };
+        let kernel = function(text, of_block);
         let loops = kernel.matches("for (").count();
-        assert!(loops <= 2 && !kernel.contains("tw_int i1 = low"), "{name}: {kernel}");
+        assert!(loops <= 2 && !kernel.contains("tw_index i1 = low"), "{name}: {kernel}");
     }
 }
 

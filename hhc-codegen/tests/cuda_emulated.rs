@@ -39,13 +39,27 @@ fn device(cuda: &CudaProgram) -> DeviceProgram {
 
 /// Runs the program on each size for each number of steps and compares with the reference.
 fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {
+    check_text(program, strategy, tile, sizes, steps, &|text| text);
+}
+
+/// The same, of another text.
+fn check_text(
+    program: Program,
+    strategy: &str,
+    tile: &str,
+    sizes: &[&[i64]],
+    steps: &[i64],
+    of: &dyn Fn(String) -> String,
+) {
     let program = Arc::new(program);
     let tile = TileSizes::parse(tile).unwrap();
     let plan =
         pipeline::plan(&program, strategy::by_name(strategy).unwrap(), &tile, Target::Cuda).unwrap().plan;
     let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
     let compiler = Compiler::find(Language::Cxx).unwrap();
-    let emulator = Emulator::compile_with(&plan, &device(&cuda), &compiler, &CACHE).unwrap();
+    let own = device(&cuda);
+    let own = DeviceProgram { source: of(own.source.clone()), ..own };
+    let emulator = Emulator::compile_with(&plan, &own, &compiler, &CACHE).unwrap();
     let parameters = reference::default_parameters(&program);
     for (number, &size) in sizes.iter().enumerate() {
         for &steps in steps {
@@ -300,6 +314,18 @@ fn one_dimension() {
             shipped(name, "naive", "s0=32", &SIZES_1D, &STEPS);
         }
     }
+}
+
+/// Grids whose places need more than 32 bits: as if all did.
+#[test]
+fn sweeps_with_long_indices() {
+    let program = polyhedral::shipped::load("star2d2r").unwrap();
+    let long = |text: String| {
+        let all_short = "#define TW_SHORT (3LL << 29)";
+        assert!(text.contains(all_short));
+        text.replace(all_short, "#define TW_SHORT 0LL")
+    };
+    check_text(program, "naive", "s0=4,s1=16", &SIZES_2D[..2], &[5], &long);
 }
 
 fn two_dimensions(name: &str, tiles: &[&str]) {

@@ -28,7 +28,7 @@ use crate::constants::TimeConstants;
 use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
 use crate::multiprocessor::{
-    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP, fullest_scheduler, warps,
+    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, SCHEDULERS, START_CYCLES, WARP, fullest_scheduler, warps,
 };
 use crate::time::{Prediction, Terms};
 use hhc_codegen::counts::{LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
@@ -50,6 +50,8 @@ pub struct Counted {
     pub cached_s: f64,
     /// What the published bandwidth is multiplied by; 1 where the bandwidth was measured.
     pub reached: f64,
+    /// Words of the second-level cache.
+    pub cache: f64,
 }
 
 impl Counted {
@@ -63,7 +65,8 @@ impl Counted {
             arithmetic: lanes as f64 / WARP,
             shared: facts.shared_words_per_cycle as f64 / WARP,
             cached_s: problem.element().bytes() as f64 / (CACHED_BYTES * facts.clock_hz),
-            reached: if measured { 1.0 } else { REACHED },
+            reached: if measured { 1.0 } else { facts.reached() },
+            cache: facts.l2_kb * 1024.0 / problem.element().bytes() as f64,
         }
     }
 
@@ -221,20 +224,26 @@ impl CountedTime<'_> {
         (number, last as i64, if last > 0.0 { rest / (n_sm * last) } else { 0.0 })
     }
 
+    /// A full sub-tile with the sectors that it and its neighbours move, `k` of them on each multiprocessor.
+    fn full(&self, work: &Work, k: i64) -> Work {
+        work.in_sectors(k * self.hardware.n_sm, self.rates.cache)
+    }
+
     /// A round of `k` full sub-tiles.
     pub fn steady_s(&self, counts: &TileCounts, work: &TileWork, k: i64) -> f64 {
-        self.round(&self.demands(&work.full, warps(counts.threads)), k).seconds()
+        self.round(&self.demands(&self.full(&work.full, k), warps(counts.threads)), k).seconds()
     }
 
     pub fn rounds(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Rounds {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
         let demands = |work: &Work| self.demands(work, warps(counts.threads));
-        let full = demands(&work.full);
-        let clipped = demands(&work.full.and(&work.clipped));
+        let own = self.full(&work.full, k);
+        let full = demands(&own);
+        let clipped = demands(&own.and(&work.clipped));
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
             (self.round(&full.share(share), tiles), self.round(&clipped.share(share), tiles))
         });
-        let partly = demands(&work.full.times(work.part).and(&work.clipped));
+        let partly = demands(&own.times(work.part).and(&work.clipped));
         let partly = [(k, 1.0), (last, share)].map(|(tiles, share)| self.round(&partly.share(share), tiles));
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
         let inside = both.map(|(full, clipped)| {
@@ -342,7 +351,7 @@ impl CountedTime<'_> {
         let demands = |work: &Work| self.demands(work, warps(edges.threads));
         let unmoved = |work: &Work| demands(work).share(0.0);
         let a = self.round(&unmoved(tile), 1).seconds();
-        let most = self.round(&demands(&edges.most), 1).seconds();
+        let most = self.round(&demands(&edges.most.in_sectors(1, 0.0)), 1).seconds();
         let x = (self.round(&unmoved(&tile.and(&edges.clipped)), 1).seconds() - most).max(0.0);
         if x > 0.0 { x * (a + x) / (u + x) } else { 0.0 }
     }

@@ -1,6 +1,7 @@
 //! Published facts of a GPU.
 
 use super::section::Section;
+use crate::multiprocessor::REACHED;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
@@ -45,6 +46,9 @@ pub struct GpuFacts {
     pub l1_kb: f64,
     /// Second-level cache in KiB.
     pub l2_kb: f64,
+    /// What copies reach of the bandwidth of memory, in bytes per second; `None` where nobody says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copied_bytes_per_s: Option<f64>,
     /// Bandwidth of the second-level cache in bytes per second, all multiprocessors together; `None` where nobody says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub l2_bandwidth_bytes_per_s: Option<f64>,
@@ -99,6 +103,8 @@ impl GpuFacts {
         let tdp_w = section.optional_number("tdp_w", "W", 1.0..=1e5);
         let l2_bandwidth_bytes_per_s =
             section.optional_number("l2_bandwidth_bytes_per_s", "bytes per second", 1e8..=1e16);
+        let copied_bytes_per_s =
+            section.optional_number("copied_bytes_per_s", "bytes per second", 1e8..=1e15);
         let mut usual = Usual { section, assumed: stated };
         let registers_kb = REGISTERS_KB / n_v.max(1) as f64;
         let shared_reserved_kb = usual.number("shared_reserved_kb", "KiB per block", 0.0..=1024.0, 0.0);
@@ -142,6 +148,7 @@ impl GpuFacts {
             warp: usual.whole("warp", "threads", 1..=1024, 32),
             l1_kb: usual.number("l1_kb", "KiB per multiprocessor", 0.0..=1e6, 0.0),
             l2_kb: usual.number("l2_kb", "KiB", 0.0..=1e9, 0.0),
+            copied_bytes_per_s,
             l2_bandwidth_bytes_per_s,
             area_mm2,
             tdp_w,
@@ -165,6 +172,11 @@ impl GpuFacts {
     /// `L`: seconds per word of 4 bytes that is in memory, for one multiprocessor when all of them move words.
     pub fn l_s_per_word(&self) -> f64 {
         4.0 * self.n_sm as f64 / self.bandwidth_bytes_per_s
+    }
+
+    /// The part of the published bandwidth that copies reach.
+    pub fn reached(&self) -> f64 {
+        self.copied_bytes_per_s.map_or(REACHED, |copied| copied / self.bandwidth_bytes_per_s)
     }
 
     /// The same for a word that is in the second-level cache. Where nobody states its bandwidth, it is 64 bytes per cycle

@@ -20,6 +20,9 @@ use polyhedral::counts::Operations;
 use polyhedral::program::Program;
 use serde::Serialize;
 
+/// Words of 4 bytes of a sector, in which memory is moved.
+const SECTOR_WORDS: f64 = 8.0;
+
 /// What the warps of a block execute, in a sub-tile or in many.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Work {
@@ -35,6 +38,8 @@ pub struct Work {
     pub cached: f64,
     /// Those that are on their way while the sub-tile before computes.
     pub ahead: f64,
+    /// Words of the sectors at both ends of lines that are loaded or stored, beside those of the lines: neighbours have them.
+    pub beside: f64,
     /// Cycles from the first to the last instruction of a warp that nothing else delays, where lanes take a whole warp at a
     /// time, words of memories that it waits for not counted.
     pub chain: f64,
@@ -55,6 +60,7 @@ impl Work {
             words: of(self.words, other.words),
             cached: of(self.cached, other.cached),
             ahead: of(self.ahead, other.ahead),
+            beside: of(self.beside, other.beside),
             chain: of(self.chain, other.chain),
             waits: of(self.waits, other.waits),
             far_waits: of(self.far_waits, other.far_waits),
@@ -72,6 +78,18 @@ impl Work {
     #[must_use]
     pub fn times(&self, factor: f64) -> Work {
         self.each(self, |own, _| own * factor)
+    }
+
+    /// With the words beside those that are loaded and stored, unless a cache of so many words keeps what so many blocks move
+    /// in a sub-tile: then the sectors are there when the next sub-tile goes on with them.
+    #[must_use]
+    pub fn in_sectors(&self, blocks: i64, cache: f64) -> Work {
+        let own = self.words + self.ahead;
+        if own == 0.0 || blocks as f64 * own <= cache {
+            return *self;
+        }
+        let more = 1.0 + self.beside / own;
+        Work { words: self.words * more, ahead: self.ahead * more, ..*self }
     }
 
     /// Both.
@@ -306,6 +324,15 @@ impl Accounting {
         let ahead = ((free as f64 / self.words) as i64 / columns.max(1)).clamp(0, loaded);
         let batches = up(((loaded - ahead) as f64 * self.words) as i64, self.terms.loads_at_once) * columns;
         let part = ahead as f64 / loaded.max(1) as f64;
+        // A line begins at any element of a sector.
+        let beside = match self.dimension {
+            1 => 0.0,
+            dimension => {
+                let lines =
+                    (shape.words.0 + shape.words.1) as f64 / shape.across[dimension - 2].max(1) as f64;
+                lines * (SECTOR_WORDS / self.words - 1.0)
+            }
+        };
         Work {
             issued: warps * own + self.terms.stored * stored / lane,
             arithmetic: 0.0,
@@ -313,6 +340,7 @@ impl Accounting {
             words: (1.0 - part) * shape.words.0 as f64 + shape.words.1 as f64,
             cached: 0.0,
             ahead: part * shape.words.0 as f64,
+            beside,
             chain: self.terms.copying * own,
             waits: 0.0,
             far_waits: if shape.words.0 > 0 { batches as f64 } else { 0.0 },
@@ -375,6 +403,7 @@ impl Accounting {
             words: (shares.points * (levels as i64 + 1)) as f64,
             cached: shares.words as f64,
             ahead: 0.0,
+            beside: 0.0,
             chain: self.terms.copying * (thread + mine * overhead)
                 + self.terms.dependent * mine * statement.operations,
             // Lines and planes of the operands are new to the multiprocessor one after the other.
@@ -421,6 +450,7 @@ impl Accounting {
             words: (counts.words_in + counts.words_out) as f64,
             cached: 0.0,
             ahead: 0.0,
+            beside: 0.0,
             chain: self.terms.dependent * mine * (serial + operations)
                 + self.terms.copying * self.terms.loaded[self.dimension - 1] * moved * lane / threads,
             waits: mine,

@@ -3,17 +3,22 @@
 //!
 //! A thread has points that follow each other along dimension 0 (in one dimension: at the distance of the threads), and
 //! computes some of them at once: values of one are operands of the next, and all wait for memory together.
+//!
+//! In several dimensions a thread finds the place of its first point by products, of 32 bits where that is enough for the whole
+//! grid: a block has a function for either type of indices. From there on it goes by distances that the host computed.
 
+use super::super::arguments::Arguments;
 use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
-use super::text::{thread, thread_declarations, unrolled};
+use super::text::{parameters, passed, thread, thread_declarations, unrolled};
+use super::ways::{self, FOLLOWING, Ways};
 use crate::geometry::{Threads, blocks_of, direct_points_at_once, direct_resident_threads};
 use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
-use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, int, name, var};
+use c_tree::{BinaryOp, Block, Declaration, Dialect, Expr, Function, Stmt, Type, all, call, int, name, var};
 use polyhedral::program::{Access, FieldRole, Program};
 use std::collections::BTreeMap;
 
@@ -23,7 +28,13 @@ pub(super) struct Direct<'a> {
     pub(super) names: &'a Names,
     pub(super) kernel: &'a Kernel,
     pub(super) threads: &'a Threads,
+    pub(super) ways: &'a Ways,
 }
+
+/// The type of indices in functions that are made for two.
+const INDEX: &str = "tw_index";
+/// The longest level whose places fit in 32 bits, with those of a block behind its end.
+const MOST_SHORT: &str = "TW_SHORT";
 
 /// The place in memory of the first point that is not computed yet, which goes on by sums.
 const FIRST: &str = "tw_first";
@@ -81,8 +92,15 @@ impl Direct<'_> {
     }
 
     /// The distance in memory of points of a thread.
-    fn stride(&self) -> Expr {
+    fn step(&self) -> Expr {
         if self.dimension() > 1 { var("stride0") } else { int(self.threads.per_dimension[0]) }
+    }
+
+    /// The distance of so many lines along dimension 0, in elements.
+    fn lines(&self, count: i64) -> Expr {
+        let element = self.program().field(self.write().field).element.bytes() as i64;
+        let bytes = self.ways.following(int(count), element);
+        Expr::binary(BinaryOp::Shr, bytes, int(i64::from(element.ilog2())))
     }
 
     fn write(&self) -> Access {
@@ -98,7 +116,11 @@ impl Direct<'_> {
         for access in statement.reads.iter().chain([&self.write()]) {
             if let FieldRole::State { levels, slots: slots @ 2.. } = program.field(access.field).role {
                 let level = var("now") + (access.time + levels as i64 - 1);
-                let value = modulo(level, slots as i64) * var("level_stride");
+                let number = modulo(level, slots as i64);
+                let value = match slots {
+                    2 => number.is(0).select(int(0), var("level_stride")),
+                    _ => number * var("level_stride"),
+                };
                 planes.insert(self.names.plane(program, access), value);
             }
         }
@@ -175,12 +197,15 @@ impl Direct<'_> {
         let each_point = |inner: Block| {
             let mut body = Block::new();
             if inner.mentions("x") {
-                body.push(Stmt::constant(INT, "x", var("first") + &point * self.stride()));
+                body.push(Stmt::constant(INT, "x", var("first") + &point * self.step()));
             }
             body.extend(inner);
             unrolled(Stmt::count("int", "point", 0, &points, body))
         };
         let mut body = Block::from(Stmt::Declare(vec![Declaration::array(element, "value", points.clone())]));
+        if self.by_distances() {
+            body.extend(self.own_places());
+        }
         let mut compute: Block = values.locals().into_iter().collect();
         compute.push(Stmt::assign(value.clone(), values.value()));
         body.extend(each_point(compute));
@@ -194,7 +219,7 @@ impl Direct<'_> {
             (format!("TW_GLOBAL({constant}{element})"), names.fields[field].clone())
         });
         let target = &program.field(statement.target).name;
-        Function::new(self.function_name())
+        let function = Function::new(self.function_name())
             .comment(format!(
                 "{target}[{} + 1, {}] at some points of a thread, the first of which lies at `first`.",
                 program.time_index,
@@ -206,10 +231,108 @@ impl Direct<'_> {
             .parameters(self.strides().into_iter().map(|stride| (INT, stride)))
             .parameters(self.values_used())
             .parameters(self.planes().into_keys().map(|plane| (INT, plane)))
-            .parameters(self.indices().into_iter().map(|index| (INT, index)))
-            .parameter(INT, "first")
-            .body(body)
-            .print(Dialect::Cuda)
+            .parameters(self.indices().into_iter().map(|index| (INT, index)));
+        ways::parameter(function, self.has_ways()).parameter(INT, "first").body(body).print(Dialect::Cuda)
+    }
+
+    /// Whether kernels are given distances between lines.
+    fn has_ways(&self) -> bool {
+        self.dimension() > 1
+    }
+
+    /// Whether all lines that the points of a thread at once read are among those whose distances are given.
+    fn by_distances(&self) -> bool {
+        let statement = &self.program().statements[self.statement()];
+        let reach = statement.reads.iter().map(|read| read.offset[0].abs()).max().unwrap_or(0);
+        self.has_ways() && self.at_once() - 1 + reach < FOLLOWING
+    }
+
+    /// The places of the first point in the levels that are read and written, from registers.
+    fn own_places(&self) -> Block {
+        let program = self.program();
+        let statement = &program.statements[self.statement()];
+        let mut known: Vec<String> = Vec::new();
+        let mut places = Block::new();
+        for access in statement.reads.iter().chain([&self.write()]) {
+            let own = self.own_place(access);
+            if known.contains(&own) {
+                continue;
+            }
+            let field = program.field(access.field);
+            let (constant, place) = match field.role {
+                FieldRole::Coefficient => ("const ", var("first")),
+                FieldRole::State { slots: 2.., .. } => {
+                    ("", var(self.names.plane(program, access)) + var("first"))
+                }
+                FieldRole::State { .. } => ("", var("first")),
+            };
+            let first = call("tw_from_register", [name(&self.names.fields[access.field.0]) + place]);
+            let kind = format!("TW_GLOBAL({constant}{})", field.element.c_name());
+            places.push(Stmt::declare(kind, own.clone(), first));
+            known.push(own);
+        }
+        places
+    }
+
+    /// The name of the first point's place in a level.
+    fn own_place(&self, access: &Access) -> String {
+        match self.program().field(access.field).role {
+            FieldRole::State { slots: 2.., .. } => format!("{}_at", self.names.plane(self.program(), access)),
+            _ => format!("tw_{}_at", self.names.fields[access.field.0]),
+        }
+    }
+
+    /// Whether a block has a function for either type of indices: where a level's length bounds all places.
+    pub(super) fn has_short_indices(&self) -> bool {
+        let has_levels = |role: &FieldRole| matches!(role, FieldRole::State { slots: 2.., .. });
+        self.dimension() > 1 && self.program().fields.iter().any(|field| has_levels(&field.role))
+    }
+
+    /// The type of indices.
+    fn index(&self) -> &'static str {
+        if self.has_short_indices() { INDEX } else { INT }
+    }
+
+    fn block_name(&self) -> String {
+        format!("tw_block_{}", self.kernel.name)
+    }
+
+    /// The numbers of the kernel's own that its body may ask for.
+    fn own_numbers(&self) -> Vec<&'static str> {
+        [self.plan.outer.variable]
+            .into_iter()
+            .chain(self.kernel.bindings.iter().map(|own| own.name))
+            .collect()
+    }
+
+    /// The function of a block, for either type of indices.
+    pub(super) fn block_function(&self, arguments: Arguments<'_>, body: Block) -> String {
+        let sizes = arguments.sizes();
+        let given = parameters(arguments).into_iter().map(|(kind, name)| match sizes.contains(&name) {
+            true => (Type::new(INDEX), name),
+            false => (kind, name),
+        });
+        let function = Function::new(self.block_name())
+            .comment("The points of one block.")
+            .template("class", INDEX)
+            .attribute("TW_DEVICE")
+            .parameters(given)
+            .parameters(self.own_numbers().into_iter().map(|number| (INT, number)))
+            .parameters(self.kernel.blocks.iter().map(|block| (INDEX, block.variable)));
+        ways::parameter(function, self.has_ways()).body(body).print(Dialect::Cuda)
+    }
+
+    /// The block, with indices as short as the grid allows.
+    pub(super) fn either(&self, arguments: Arguments<'_>) -> Block {
+        let of = |index: &str| {
+            let own = self.own_numbers().into_iter().map(var);
+            let blocks = self.kernel.blocks.iter().map(|block| var(block.variable));
+            let given = passed(arguments).into_iter().chain(own).chain(blocks).chain([ways::argument()]);
+            Stmt::Expr(Expr::instance(self.block_name(), [name(index)], given))
+        };
+        // Levels do not overlap, whichever lies first: a level is no longer than their distance.
+        let between = var("level_stride").ge(-name(MOST_SHORT)).and(var("level_stride").le(name(MOST_SHORT)));
+        Stmt::choose(between, of("int"), of(INT)).into()
     }
 
     /// The body of the kernel.
@@ -245,15 +368,22 @@ impl Direct<'_> {
                         // No thread is beyond the block.
                         conditions[1] = var(&index).le(expr(&domain(d).1));
                     }
-                    let mut block = Block::from(Stmt::constant(INT, &index, first));
+                    let mut block = Block::from(Stmt::constant(self.index(), &index, first));
                     block.push(Stmt::when(all(conditions), inner));
                     block
                 }
                 _ => {
                     let end = format!("last{d}");
-                    let mut block = Block::from(Stmt::constant(INT, &end, last));
+                    let mut block = Block::from(Stmt::constant(self.index(), &end, last));
                     let inner = Stmt::when(is_on, inner);
-                    block.push(Stmt::each(INT, &index, first, var(&index).le(var(&end)), count, inner));
+                    block.push(Stmt::each(
+                        self.index(),
+                        &index,
+                        first,
+                        var(&index).le(var(&end)),
+                        count,
+                        inner,
+                    ));
                     block
                 }
             };
@@ -273,7 +403,7 @@ impl Direct<'_> {
         let (first, most, step) = match self.share(0) {
             Share::Own(share) if dimension > 1 => {
                 let begin = expr(&range.low) + thread(self.threads, 0) * share;
-                body.push(Stmt::constant(INT, "begin0", begin));
+                body.push(Stmt::constant(self.index(), "begin0", begin));
                 let first = Expr::call("tw_max", [var("begin0"), expr(&low)], c_tree::Sort::Integer);
                 let end = expr(&range.high.clone().min(high));
                 let own = var("begin0") + (share - 1);
@@ -286,8 +416,8 @@ impl Direct<'_> {
                 (begin, expr(&range.high.clone().min(high)), parts)
             }
         };
-        body.push(Stmt::constant(INT, "last0", most));
-        body.push(Stmt::declare(INT, "i0", first));
+        body.push(Stmt::constant(self.index(), "last0", most));
+        body.push(Stmt::declare(self.index(), "i0", first));
         let point: Vec<Expr> = (0..dimension).map(|d| var(format!("i{d}"))).collect();
         let points = |count: i64| {
             let fields = self.fields().into_iter().map(|field| name(&self.names.fields[field]));
@@ -295,14 +425,20 @@ impl Direct<'_> {
             let values = self.values_used().into_iter().map(|(_, name)| c_tree::name(name));
             let planes = self.planes().into_keys().map(var);
             let indices = self.indices().into_iter().map(var);
-            let given = fields.chain(strides).chain(values).chain(planes).chain(indices);
+            let ways = self.has_ways().then(ways::argument);
+            let given = fields.chain(strides).chain(values).chain(planes).chain(indices).chain(ways);
             let first = if dimension > 1 { var(FIRST) } else { var("i0") };
             let points = Stmt::Expr(Expr::instance(self.function_name(), [int(count)], given.chain([first])));
-            let on = (dimension > 1).then(|| Stmt::Update(name(FIRST), "+=", int(count) * self.stride()));
+            let on = (dimension > 1).then(|| Stmt::Update(name(FIRST), "+=", self.lines(count)));
             [points].into_iter().chain(on).collect::<Block>()
         };
         if dimension > 1 {
-            body.push(Stmt::declare(INT, FIRST, place(&point, &as_it_is)));
+            let first = match self.has_short_indices() {
+                // What overflows lies behind the grid.
+                true => place(&point, &|stride| var(stride).cast("unsigned long long")).cast(INDEX),
+                false => place(&point, &as_it_is),
+            };
+            body.push(Stmt::declare(INT, FIRST, first));
         }
         let some = self.at_once();
         let all_of = |count: i64| (&i0 + (count - 1) * step).le(&last);
@@ -326,11 +462,27 @@ impl Direct<'_> {
     /// An element in memory, relative to the point `x`.
     fn cell(&self, access: &Access) -> Expr {
         let program = self.program();
+        if self.by_distances() {
+            return self.cell_by_distances(access);
+        }
         let field = name(&self.names.fields[access.field.0]);
         let place = match program.field(access.field).role {
             FieldRole::State { slots: 2.., .. } => var(self.names.plane(program, access)) + var("x"),
             _ => var("x"),
         };
         field.at(moved(place, &access.offset))
+    }
+
+    /// The same by distances from the thread's first point.
+    fn cell_by_distances(&self, access: &Access) -> Expr {
+        let program = self.program();
+        let element = program.field(access.field).element.bytes() as i64;
+        let (own, last) = (name(self.own_place(access)), self.dimension() - 1);
+        let first = int(self.ways.first_following(element));
+        let line = call("tw_line", [own, ways::argument(), first, var("point") + access.offset[0]]);
+        let mut across = access.offset[..last].to_vec();
+        across[0] = 0;
+        let place = self.ways.lines_further(line, &across, element, false);
+        place.at(int(access.offset[last]))
     }
 }

@@ -98,11 +98,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     }
     let names = storages::names(plan);
     let arguments = Arguments { program, names: &names };
-    let in_window = |kernel: &Kernel| !kernel.in_parts() && kernel.memory != Memory::Arrays;
     let takes_ways = |kernel: &Kernel| match program.dimension() {
         1 => false,
-        2 => in_window(kernel),
-        _ => in_window(kernel) || kernel.team,
+        2 => !kernel.in_parts(),
+        _ => !kernel.in_parts() || kernel.team,
     };
     let ways = match plan.kernels.iter().any(takes_ways) {
         true => Ways::new(arguments),
@@ -132,9 +131,17 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             (resources.threads.block(), blocks, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
-            let direct = direct::Direct { plan, names: &names, kernel, threads: &threads };
+            let direct = direct::Direct { plan, names: &names, kernel, threads: &threads, ways: &ways };
             functions.push(direct.function());
-            (threads.block(), direct.blocks_at_once(), 0, None, direct.block())
+            let body = direct.block();
+            let body = match direct.has_short_indices() {
+                true => {
+                    functions.push(direct.block_function(arguments, body));
+                    direct.either(arguments)
+                }
+                false => body,
+            };
+            (threads.block(), direct.blocks_at_once(), 0, None, body)
         } else {
             let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(
@@ -183,6 +190,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),
+        has_sweeps: plan.kernels.iter().any(|kernel| !kernel.in_parts() && kernel.memory == Memory::Arrays),
         ways: ways.len(),
         in_space: program.dimension() == 3,
         uses_exp: uses_exp(program),
@@ -228,6 +236,8 @@ struct ProgramText {
     has_lanes: bool,
     /// Whether tiles are staged in shared memory.
     has_windows: bool,
+    /// Whether kernels work on the arrays alone.
+    has_sweeps: bool,
     /// How many distances in memory kernels are given.
     ways: usize,
     /// Whether there are three dimensions.

@@ -5,7 +5,7 @@ use super::staging::Staging;
 use super::ways::{self, Ways};
 use crate::plan::Kernel;
 use crate::window::Plane;
-use c_tree::{Expr, int, var};
+use c_tree::Expr;
 use polyhedral::program::Program;
 
 /// Prints the functions of one shape.
@@ -36,16 +36,7 @@ impl Printer<'_> {
 
     /// An element in memory that lies so many lines further along each dimension but the innermost, which may be 0 of each.
     pub(super) fn further(&self, pointer: Expr, field: usize, lines: &[i64]) -> Expr {
-        if lines.iter().all(|&lines| lines == 0) {
-            return pointer;
-        }
-        match self.ways.between(lines, self.element_bytes(field)) {
-            Some(way) => ways::further(pointer, way),
-            None => {
-                let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
-                along.fold(pointer, |pointer, (d, &lines)| pointer + int(lines) * var(format!("stride{d}")))
-            }
-        }
+        self.ways.lines_further(pointer, lines, self.element_bytes(field), false)
     }
 
     /// Bytes of a field's elements.

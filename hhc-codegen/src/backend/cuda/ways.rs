@@ -11,8 +11,9 @@ use std::cell::RefCell;
 const WAYS: &str = "tw_ways";
 const KIND: &str = "tw_distances";
 
-/// Lines that follow each other whose distances from the first one are always there: as many as a thread has points at once.
-const FOLLOWING: i64 = 8;
+/// Lines that follow each other whose distances from the first one are always there: as many as the points that a thread has at
+/// once read, in stencils that reach four lines far.
+pub(super) const FOLLOWING: i64 = 12;
 
 /// Arguments of a kernel, 8 bytes each, on every device; and those beside what [`Arguments`] says.
 const MOST_ARGUMENTS: usize = 4096 / 8;
@@ -57,10 +58,31 @@ impl Ways {
         Some(bytes(int(known.unwrap_or(table.len() - 1) as i64)))
     }
 
-    /// The distance to a line that follows another one along dimension 0, by its number, which becomes a constant below 8.
+    /// The element that lies so many lines further along each dimension but the innermost, which may be 0 of each. `kept`
+    /// says that the distance is to be in a register.
+    pub(super) fn lines_further(&self, pointer: Expr, lines: &[i64], element: i64, kept: bool) -> Expr {
+        if lines.iter().all(|&lines| lines == 0) {
+            return pointer;
+        }
+        match self.between(lines, element) {
+            Some(way) if kept => further(pointer, call("tw_kept", [way])),
+            Some(way) => further(pointer, way),
+            None => {
+                let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
+                along.fold(pointer, |pointer, (d, &lines)| pointer + int(lines) * var(format!("stride{d}")))
+            }
+        }
+    }
+
+    /// The distance to a line that follows another one along dimension 0, by its number, which becomes a constant below [`FOLLOWING`].
     pub(super) fn following(&self, line: Expr, element: i64) -> Expr {
+        bytes(line + self.first_following(element))
+    }
+
+    /// The number of the first of these distances.
+    pub(super) fn first_following(&self, element: i64) -> i64 {
         let at = self.elements.iter().position(|own| *own == element).unwrap_or(0) as i64;
-        bytes(line + at * FOLLOWING)
+        at * FOLLOWING
     }
 
     /// All of them.

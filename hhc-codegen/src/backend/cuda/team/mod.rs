@@ -30,7 +30,7 @@ use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
-use super::ways::{Ways, further};
+use super::ways::Ways;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
@@ -234,20 +234,8 @@ impl<'a> Team<'a> {
     /// Elements that lie so many lines further along each dimension but the innermost. `kept` says that the distance is to be in a
     /// register.
     fn further(&self, pointer: Expr, field: FieldId, lines: &[i64], kept: bool) -> Expr {
-        if lines.iter().all(|&lines| lines == 0) {
-            return pointer;
-        }
         let bytes = self.plan.program.field(field).element.bytes() as i64;
-        match self.ways.between(lines, bytes) {
-            Some(way) if kept => further(pointer, call("tw_kept", [way])),
-            Some(way) => further(pointer, way),
-            None => {
-                let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
-                along.fold(pointer, |pointer, (d, &lines)| {
-                    pointer + c_tree::int(lines) * var(format!("stride{d}"))
-                })
-            }
-        }
+        self.ways.lines_further(pointer, lines, bytes, kept)
     }
 
     /// A place in memory that begins somewhere and goes on by so many lines from each position to the next one. Steps are not to be
