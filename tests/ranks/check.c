@@ -106,10 +106,11 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
         }
         free(expected);
     }
-    /* Through a file and back. */
+    /* Through a file and back, so often. */
     char name[600];
     snprintf(name, sizeof name, "%s.npy", path);
-    for (int field = 0; field < fields && arguments[5]; ++field) {
+    for (int round = 0; round < arguments[5] * fields; ++round) {
+        const int field = round % (int)fields;
         if (!state[field]) continue;
         code |= MPI(_write)(grid, field, 0, name);
         code |= MPI(_gather)(grid, field, 0, 0, found);

@@ -1,5 +1,5 @@
 /* Reads cases, one a line, and runs them on all ranks: stencil, data file, ranks of three dimensions, depth, whether
- * blocking, whether through a file, and a checkpoint. Prints code and facts of each. */
+ * blocking, how often through a file, and a checkpoint. Prints code and facts of each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,21 +1,68 @@
 /* One stencil on ranks that SimGrid simulates: the library for ranks as it is, below it, in place of computing, the seconds that a model says.
- * Compiled once, with TW_NAME and TW_HEADER, by smpicc; all ranks are one process and share what is static.
+ * Compiled once, with TW_NAME and TW_LIBRARY, by smpicc; all ranks are one process and share what is static, and the memory of arrays and
+ * of messages, whose values mean nothing.
  *
  *   simulated COSTS PACKING DEPTH BLOCKING STEPS SIZES.. RANKS..
  *
  * COSTS has a line for each box and number of steps, with the seconds. Of those that it lacks, the first rank to meet one says so. PACKING
  * are seconds per byte that is packed or unpacked. */
-#include TW_HEADER
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+/* Larger blocks are the same memory on all ranks: arrays, what is sent, what is received. */
+enum { ARRAYS, SENT, RECEIVED, BLOCKS, OWN_BYTES = 16384 };
+static const size_t block_bytes = (size_t)1 << 36;
+static char *blocks[BLOCKS];
+
+static void *shared(int block)
+{
+    if (!blocks[block]) {
+        void *memory = mmap(NULL, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) return NULL;
+        blocks[block] = (char *)memory;
+    }
+    return blocks[block];
+}
+
+static void *own_calloc(size_t count, size_t bytes)
+{
+    return count * bytes > OWN_BYTES ? shared(ARRAYS) : (calloc)(count, bytes);
+}
+
+/* The library takes memory for what it sends and for what it receives in turn. */
+static void *own_malloc(size_t bytes)
+{
+    static int turn;
+    turn = SENT + RECEIVED - (turn ? turn : RECEIVED);
+    return bytes > OWN_BYTES ? shared(turn) : (malloc)(bytes);
+}
+
+static void own_free(void *memory)
+{
+    for (int block = 0; block < BLOCKS; ++block) {
+        if (memory && memory == blocks[block]) return;
+    }
+    (free)(memory);
+}
+
+#undef calloc
+#undef malloc
+#undef free
+#define calloc own_calloc
+#define malloc own_malloc
+#define free own_free
+#define memcpy memmove
+#include TW_LIBRARY
 
 #define JOIN(a, b) a##b
 #define EXPAND(a, b) JOIN(a, b)
 #define OWN(name) EXPAND(TW_NAME, name)
 
-enum { DIMENSION = (int)(sizeof ((OWN(_mpi_options) *)0)->ranks / sizeof(int)), MOST = 4096 };
+enum { DIMENSION = TW_DIMENSION, MOST = 4096 };
+_Static_assert(sizeof(OWN(_mpi)) <= OWN_BYTES, "a rank has what it knows for itself");
 
 /* Computers do 1e9 operations per second. */
 static struct { long long box[3], steps; double seconds; } costs[MOST];
@@ -122,7 +169,9 @@ int main(int argc, char **argv)
         counts[1] = facts.bytes;
         MPI_Reduce(&facts.seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(counts, total, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (rank == 0) printf("simulated %.9f %lld %lld\n", most, total[0], total[1]);
+        struct rusage used;
+        getrusage(RUSAGE_SELF, &used);
+        if (rank == 0) printf("simulated %.9f %lld %lld %ld\n", most, total[0], total[1], used.ru_maxrss);
         OWN(_mpi_free)(&grid);
     }
     MPI_Finalize();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 19] = [
+const TEMPLATES: [(&str, &str); 20] = [
     ("openmp/program.c", include_str!("../../templates/openmp/program.c.hbs")),
     ("openmp/padded", include_str!("../../templates/openmp/padded.h.hbs")),
     ("openmp/around", include_str!("../../templates/openmp/around.h.hbs")),
@@ -17,6 +17,7 @@ const TEMPLATES: [(&str, &str); 19] = [
     ("openmp/CMakeLists.txt", include_str!("../../templates/openmp/CMakeLists.txt.hbs")),
     ("openmp/ranks.c", include_str!("../../templates/openmp/ranks.c.hbs")),
     ("openmp/ranks_files", include_str!("../../templates/openmp/ranks_files.c.hbs")),
+    ("openmp/ranks_hdf5", include_str!("../../templates/openmp/ranks_hdf5.c.hbs")),
     ("openmp/ranks.h", include_str!("../../templates/openmp/ranks.h.hbs")),
     ("openmp/ranks_main.c", include_str!("../../templates/openmp/ranks_main.c.hbs")),
     ("openmp/ranks_loaded.c", include_str!("../../templates/openmp/ranks_loaded.c.hbs")),
