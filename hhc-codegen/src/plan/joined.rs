@@ -8,7 +8,9 @@
 //! In the program every point of `target_k` comes before any of `target_k+1`. Both are the same where no statement reads what
 //! one before it stores, and none but at its own point what one behind it overwrites.
 
-use super::{Instance, Kernel, KernelPlan, Launch, Loop, Role, RowOrder};
+use super::{
+    Instance, Kernel, KernelPlan, Launch, Loop, Role, RowOrder, cells_read, overwrite_what_they_read,
+};
 use crate::storage::{Memory, Place, Slot};
 use polyhedral::program::{Access, Program};
 use std::ops::Range;
@@ -29,20 +31,6 @@ pub(crate) fn independent(program: &Program, earlier: usize, later: usize) -> bo
     apart
         && cells_read(program, later, earlier).next().is_none()
         && cells_read(program, earlier, later).all(|read| at_its_point(&read))
-}
-
-/// The reads of a statement from the slot that another one writes in the same step.
-fn cells_read(program: &Program, reader: usize, writer: usize) -> impl Iterator<Item = &Access> {
-    let target = program.statements[writer].target;
-    let slots = program.field(target).role.slots().max(1) as i64;
-    let reads = program.statements[reader].reads.iter();
-    reads.filter(move |read| read.field == target && (1 - read.time).rem_euclid(slots) == 0)
-}
-
-/// Whether no point of these statements, computed together, may be computed twice.
-pub(crate) fn overwrite_what_they_read(program: &Program, statements: &[usize]) -> bool {
-    let pairs = statements.iter().flat_map(|&reader| statements.iter().map(move |&writer| (reader, writer)));
-    pairs.into_iter().any(|(reader, writer)| cells_read(program, reader, writer).next().is_some())
 }
 
 /// Whether a statement is worth computing with those before it: at least half of what it reads they read as well.

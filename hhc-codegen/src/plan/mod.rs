@@ -33,7 +33,7 @@ pub use crate::range::Range;
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use crate::window::Windows;
-use polyhedral::program::{BinaryOp, ExprKind, Function, Program};
+use polyhedral::program::{Access, BinaryOp, ExprKind, Function, Program};
 use std::sync::Arc;
 
 /// A loop with inclusive bounds and step 1.
@@ -192,7 +192,21 @@ pub fn decides_nothing(program: &Program, statement: usize) -> bool {
 
 /// Whether a statement writes to a slot of the arrays that it reads.
 pub fn overwrites_what_it_reads(program: &Program, statement: usize) -> bool {
-    joined::overwrite_what_they_read(program, &[statement])
+    overwrite_what_they_read(program, &[statement])
+}
+
+/// The reads of a statement from the slot that another one writes in the same step.
+fn cells_read(program: &Program, reader: usize, writer: usize) -> impl Iterator<Item = &Access> {
+    let target = program.statements[writer].target;
+    let slots = program.field(target).role.slots().max(1) as i64;
+    let reads = program.statements[reader].reads.iter();
+    reads.filter(move |read| read.field == target && (1 - read.time).rem_euclid(slots) == 0)
+}
+
+/// Whether no point of these statements, computed together, may be computed twice.
+pub(crate) fn overwrite_what_they_read(program: &Program, statements: &[usize]) -> bool {
+    let pairs = statements.iter().flat_map(|&reader| statements.iter().map(move |&writer| (reader, writer)));
+    pairs.into_iter().any(|(reader, writer)| cells_read(program, reader, writer).next().is_some())
 }
 
 /// One kernel.
