@@ -48,7 +48,7 @@ unit-tests: ## all tests, without the other checks
 	@$(MAKE) --no-print-directory LINTER= RUSTDOC=rustdoc $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
 
 # Test programs run one after another, and the last tests of each leave cores idle: what runs is split in two, of like
-# length, by names of programs. What each part says stays together, where make can do that.
+# length, by names of programs, and documentation is made beside both. What each says stays together, where make can do that.
 SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=3 --output-sync=target)
 
 # cargo closes what make shares with its children, and complains where it is named.

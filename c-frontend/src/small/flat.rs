@@ -73,19 +73,14 @@ fn is_flat(ctype: &CType) -> bool {
 
 /// `p * count + number`: its parts; no number where that is 0.
 fn parts(index: &Expr) -> Option<(&Expr, i64, Option<&Expr>)> {
-    let product = |expr: &'_ Expr| -> Option<i64> {
+    fn of(expr: &Expr) -> Option<(&Expr, i64)> {
         let ExprKind::Binary(BinaryOp::Mul, a, b) = &expr.kind else { return None };
-        literal(b).or_else(|| literal(a)).filter(|count| (FEWEST..=MOST_ELEMENTS as i64).contains(count))
-    };
-    let point = |expr: &'_ Expr| match &expr.kind {
-        ExprKind::Binary(BinaryOp::Mul, _, b) => literal(b).is_some(),
-        _ => false,
-    };
-    let of = |expr| -> Option<(&Expr, i64)> {
-        let count = product(expr)?;
-        let ExprKind::Binary(_, a, b) = &expr.kind else { return None };
-        Some((if point(expr) { a } else { b }, count))
-    };
+        let (point, count) = match literal(b) {
+            Some(count) => (a, count),
+            None => (b, literal(a)?),
+        };
+        (FEWEST..=MOST_ELEMENTS as i64).contains(&count).then_some((&**point, count))
+    }
     match &index.kind {
         ExprKind::Binary(BinaryOp::Add, a, b) => match (of(a), of(b)) {
             (Some((point, count)), None) => Some((point, count, Some(b))),
