@@ -16,8 +16,9 @@
 //! and one round of the time loop is `K` steps. Here passes are brought to the same loops over all points, with a table of the
 //! parities that each computes. Which points those are must be known from literals alone.
 
+use super::counter::counter;
 use super::parities::Colours;
-use super::time::{counter, indexes_target};
+use super::targets::indexes_target;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer;
 use crate::parse::Region;

@@ -10,7 +10,7 @@
 //! the same in all rounds: the two then have equal indices but `v`, and no value of `v` comes behind the last one. The loop
 //! must have a round.
 
-use super::time::counter;
+use super::counter::counter;
 use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind};
 use crate::text::c_text;
 use std::collections::HashSet;

@@ -3,19 +3,23 @@
 //! which each operation and each conversion is that of C.
 
 mod around;
+mod bounds;
 mod branches;
 mod classify;
 mod colours;
 mod condition;
+mod counter;
 mod cuts;
 mod depends;
 mod element;
 mod exchange;
 mod guards;
+mod hidden;
 mod idle;
 mod int_type;
 mod integer;
 mod kind;
+mod levels;
 mod loops;
 mod math;
 mod memory;
@@ -27,6 +31,7 @@ mod refusal;
 mod scalars;
 mod space_loops;
 mod statement;
+mod targets;
 mod time;
 mod typed;
 mod value;
@@ -34,6 +39,8 @@ mod walker;
 mod whole;
 
 pub(crate) use element::AROUND;
+pub(crate) use hidden::unhidden;
+pub(crate) use levels::keeps_levels;
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,
@@ -43,7 +50,7 @@ pub use observed::{Ahead, Control, Observed, Test};
 pub use parities::{Colours, parities};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;
-pub(crate) use time::{indexes_target, keeps_levels, unhidden};
+pub(crate) use targets::indexes_target;
 
 use crate::codes;
 use crate::parse::Region;

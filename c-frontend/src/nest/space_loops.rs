@@ -1,11 +1,11 @@
 //! Loops over space: their points, cut where conditions on indices change, or unrolled where no array is indexed by them.
 
+use super::counter::{Counter, counter};
 use super::cuts::{Cuts, Segment};
 use super::element::subscripts;
 use super::loops::SpaceLoop;
 use super::refusal::{Result, limitation};
 use super::scalars::{Environment, Held, Kind, assigned_within};
-use super::time::{Counter, counter};
 use super::walker::{LoopKey, Walker};
 use crate::ast::{
     BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,

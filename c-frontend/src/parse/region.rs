@@ -39,5 +39,20 @@ pub struct Region {
     pub places: Vec<(Span, Range<usize>)>,
 }
 
+impl Region {
+    /// Declares a variable of the rewritten program.
+    pub fn declare(&mut self, name: &str, ctype: CType, span: &Span) {
+        let variable = Variable {
+            name: name.to_owned(),
+            ctype,
+            value: None,
+            span: span.clone(),
+            global: false,
+            constant: false,
+        };
+        self.variables.insert(name.to_owned(), variable);
+    }
+}
+
 /// The types of members, by the names of structures.
 pub type Structures = HashMap<String, HashMap<String, CType>>;

@@ -1,6 +1,7 @@
 //! Lines of the text that takes the place of a time loop.
 
-use crate::polynomial::Symbol;
+use crate::nest::TimeLoop;
+use crate::polynomial::{Polynomial, Symbol};
 use std::fmt::Write;
 
 /// Lines with a common indentation.
@@ -35,6 +36,19 @@ impl Lines {
         self.line(body);
         self.depth = depth;
     }
+
+    /// Runs statements at every time step.
+    pub(super) fn over_time(&mut self, time: &TimeLoop, body: &[String]) {
+        let step = if time.step == 1 { String::new() } else { format!(" * {}", time.step) };
+        self.block("for (ptrdiff_t tw_s = 0; tw_s < tw_steps; ++tw_s)", |lines| {
+            lines.line(format!(
+                "const {} {} = ({})(tw_first + tw_s{step});",
+                time.type_name, time.name, time.type_name
+            ));
+            lines.line(format!("(void){};", time.name));
+            body.iter().for_each(|line| lines.line(line));
+        });
+    }
 }
 
 /// A symbol of a bound or a stride.
@@ -44,6 +58,11 @@ pub(super) fn constant(symbol: &Symbol) -> String {
         // Bounds and strides hold nothing else.
         Symbol::Index(_) | Symbol::Time | Symbol::TimeModulo { .. } | Symbol::Around { .. } => "0".to_owned(),
     }
+}
+
+/// A bound as C.
+pub(super) fn c_bound(bound: &Polynomial) -> String {
+    bound.to_c(&constant)
 }
 
 /// The index of a loop.

@@ -5,8 +5,11 @@
 mod arrays;
 mod boxes;
 mod build;
+mod decide;
+mod extents;
 mod glue;
 mod lines;
+mod memory;
 mod output;
 mod region;
 mod shield;
@@ -15,8 +18,9 @@ mod steps;
 
 pub use arrays::{ArrayUse, array_uses};
 pub(crate) use arrays::{PLACE, moved_in_every_step};
+pub(crate) use extents::least_sizes;
 pub use output::{OutputFile, RewriteError, Target};
-pub(crate) use region::least_sizes;
+
 pub use sources::Sources;
 
 use crate::{CProgram, Options};

@@ -5,15 +5,16 @@
 //! own text, which runs around them in every step, with arrays that hold what the original's would hold. So nothing needs to
 //! be known of the others but that they do not read what the replaced ones leave in scalars.
 
-use super::kinds::{self, Kind, Step};
+use super::kinds::{Kind, Step};
 use super::parts::{Ahead, Observed, STEP};
 use super::residue::Residue;
-use super::{Split, flat, flow, names, place, residue, test, with_index};
+use super::{Split, flat, flow, names, needed, place, residue, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
+use crate::nest::levels::keeps_levels;
 use crate::nest::refusal::calls;
 use crate::nest::scalars::{assigned, declared};
-use crate::nest::time::{Found, keeps_levels};
+use crate::nest::time::Found;
 use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
@@ -72,10 +73,10 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     let Run { range: run, residue } =
         runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
     let run = if residue.is_empty() { without_points(list, run) } else { run };
-    let needed = kinds::needed(&region, list[run.clone()].iter(), &[]);
+    let needed = needed::needed(&region, list[run.clone()].iter(), &[]);
     let part = |at: usize| match kept(at) {
         true => Some(list[at].clone()),
-        false => kinds::stripped(&region, &list[at], &needed),
+        false => needed::stripped(&region, &list[at], &needed),
     };
     let computed: Vec<Stmt> = run.clone().filter_map(part).collect();
     // What the body declares is known where the loops stand, but not its value.
@@ -96,7 +97,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     };
     if own_index.is_none() {
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
-        test::declare(&mut region, STEP, ctype, &found.head());
+        region.declare(STEP, ctype, &found.head());
     }
     let mut moved = Vec::new();
     let is_number = |one: &&Variable| matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));

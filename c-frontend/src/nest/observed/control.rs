@@ -79,7 +79,7 @@ impl<'a> Controls<'a> {
     }
 
     /// The time index where the stencil is computed first, seen from the cut.
-    fn first_index(&self, index: &super::kinds::Index, list: &[Stmt], from_start: bool) -> Result<String> {
+    fn first_index(&self, index: &super::index::Index, list: &[Stmt], from_start: bool) -> Result<String> {
         let Some(at) = index.at.filter(|_| from_start) else { return Ok(index.name.clone()) };
         let mut stencil = (0..list.len()).filter(|at| matches!(self.step.kinds[*at], Kind::Stencil { .. }));
         let uses = |at: usize| names::within(&list[at]).contains(&index.name);

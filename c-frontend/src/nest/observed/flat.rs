@@ -81,7 +81,7 @@ fn fixed(region: &Region, list: &[Stmt], at: usize) -> Vec<(String, ExprKind)> {
         changed.extend(assigned(stmt).0);
         changed.extend(names::indices(stmt));
     }
-    let calls = list.iter().any(|stmt| super::kinds::runs_unknown(region, stmt));
+    let calls = list.iter().any(|stmt| names::runs_unknown(region, stmt));
     let seen = |name: &String| {
         region.variables.get(name).is_some_and(|one| one.global && !one.constant)
             || region.addressed.contains(name)

@@ -4,12 +4,13 @@
 //! Loops of a step run over the same points in every step: either the last one of these assigns what is assigned within
 //! them, or none ever did.
 
-use super::kinds::{Kind, Step, calls_unknown};
+use super::kinds::{Kind, Step};
 use super::names::{self, indices};
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
+use crate::nest::counter::counter;
 use crate::nest::refusal::Result;
-use crate::nest::time::{Found, Loop, counter};
+use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
@@ -245,7 +246,7 @@ impl Flow<'_> {
                 arguments.iter().for_each(|one| self.expression(one));
                 let call =
                     Expr { kind: ExprKind::Call(function.clone(), Vec::new()), span: expr.span.clone() };
-                if calls_unknown(self.region, &call) {
+                if names::calls_unknown(self.region, &call) {
                     self.reads_all(&expr.span, is_seen);
                 }
             }

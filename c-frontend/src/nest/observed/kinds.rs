@@ -1,12 +1,14 @@
 //! Of which kind each statement of a time loop's body is.
 
+use super::index::{Index, movers};
 use super::names::{self, indices};
+use super::needed::{is_pointer, is_scalar, needed, stripped};
 use super::parts::Test;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, Variable};
-use crate::integer::literal;
+use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::nest::exchange::counter;
 use crate::nest::scalars::{assigned, assigned_within};
-use crate::nest::time::{Found, Loop, plainly_in};
+use crate::nest::targets::plainly_in;
+use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
 use std::collections::HashSet;
 
@@ -27,15 +29,6 @@ pub(super) enum Kind {
     Output,
     /// It runs under a condition.
     Observation,
-}
-
-/// The time index: what the stencil's statements count in.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Index {
-    pub name: String,
-    pub by: i64,
-    /// The statement that moves it; `None` if the head of the loop does.
-    pub at: Option<usize>,
 }
 
 /// A body, statement by statement.
@@ -237,7 +230,7 @@ impl Step {
         let declared = crate::nest::scalars::declared(&list[first..=last]);
         let left: HashSet<&String> = self.skipped.iter().chain(&declared).collect();
         let read = around.iter().any(|&at| {
-            let hidden = runs_unknown(region, &list[at])
+            let hidden = names::runs_unknown(region, &list[at])
                 && left.iter().any(|name| {
                     region.variables.get(*name).is_some_and(|one| one.global)
                         || region.addressed.contains(*name)
@@ -248,24 +241,6 @@ impl Step {
         });
         together && alone && !read
     }
-}
-
-/// Whether a statement calls a function that is not known.
-pub(super) fn runs_unknown(region: &Region, stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.walk_expressions(&mut |expr| {
-        if matches!(expr.kind, ExprKind::Call(..)) {
-            found |= calls_unknown(region, expr);
-        }
-    });
-    stmt.walk(&mut |part| found |= matches!(part.kind, StmtKind::Other(..)));
-    found
-}
-
-/// Whether an expression calls a function that is not known.
-pub(super) fn calls_unknown(region: &Region, expr: &Expr) -> bool {
-    let known = |name: &String| names::is_clock(name) || names::is_output(name);
-    names::calls(region, expr).iter().any(|name| region.functions.contains_key(name) || !known(name))
 }
 
 /// Whether a statement is an `if` that does more than to compute: it calls, loops, leaves, or keeps values in arrays that no
@@ -296,272 +271,6 @@ pub(super) fn keeps_each_step(step: &Step, found: &Found<'_>, stmt: &Stmt) -> bo
         }
     });
     keeps
-}
-
-/// What moves a scalar on by a constant.
-fn moved(expr: &Expr) -> Option<(String, i64)> {
-    let name = |expr: &Expr| match &expr.kind {
-        ExprKind::Name(name) => Some(name.clone()),
-        _ => None,
-    };
-    let by = |expr: &Expr| literal(expr).filter(|by| *by > 0 && *by <= 1 << 20);
-    match &expr.kind {
-        ExprKind::Step(by, target) => Some((name(target)?, *by)),
-        ExprKind::Assign(Some(BinaryOp::Add), target, value) => Some((name(target)?, by(value)?)),
-        ExprKind::Assign(Some(BinaryOp::Sub), target, value) => Some((name(target)?, -by(value)?)),
-        ExprKind::Assign(None, target, value) => {
-            let own = name(target)?;
-            let is_own = |expr: &Expr| name(expr).is_some_and(|other| other == own);
-            match &value.kind {
-                ExprKind::Binary(BinaryOp::Add, a, b) if is_own(a) => Some((own, by(b)?)),
-                ExprKind::Binary(BinaryOp::Add, a, b) if is_own(b) => Some((own, by(a)?)),
-                ExprKind::Binary(BinaryOp::Sub, a, b) if is_own(a) => Some((own, -by(b)?)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// The integers that each step moves on by a constant, once, and that nothing else in the loop assigns.
-fn movers(region: &Region, found: &Found<'_>, list: &[Stmt]) -> Vec<Index> {
-    let mut candidates = Vec::new();
-    if let Loop::For(source) = found.source {
-        let step = source.step.as_ref().and_then(moved);
-        candidates.extend(step.map(|(name, by)| Index { name, by, at: None }));
-    }
-    for (at, stmt) in list.iter().enumerate() {
-        if let StmtKind::Expr(expr) = &stmt.kind {
-            candidates.extend(moved(expr).map(|(name, by)| Index { name, by, at: Some(at) }));
-        }
-    }
-    let times = |name: &str| {
-        let mut count = usize::from(candidates.iter().any(|one| one.name == name && one.at.is_none()));
-        for stmt in list {
-            count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
-            count += usize::from(indices(stmt).contains(name));
-        }
-        count
-    };
-    let is_integer =
-        |name: &str| region.variables.get(name).is_some_and(|one| matches!(one.ctype, CType::Integer { .. }));
-    let mut result = candidates.clone();
-    result.retain(|one| is_integer(&one.name) && times(&one.name) == 1);
-    result
-}
-
-/// The names that the computation of arrays needs.
-pub(super) fn needed<'s>(
-    region: &Region,
-    list: impl Iterator<Item = &'s Stmt>,
-    movers: &[Index],
-) -> HashSet<String> {
-    let list: Vec<&Stmt> = list.collect();
-    let mut needed = HashSet::new();
-    loop {
-        let before = needed.len();
-        for stmt in &list {
-            add_needed(region, stmt, &mut Vec::new(), &mut needed, movers);
-        }
-        if needed.len() == before {
-            return needed;
-        }
-    }
-}
-
-fn add_needed<'s>(
-    region: &Region,
-    stmt: &'s Stmt,
-    around: &mut Vec<&'s Expr>,
-    needed: &mut HashSet<String>,
-    movers: &[Index],
-) {
-    let depth = around.len();
-    match &stmt.kind {
-        StmtKind::Block(list) => {
-            list.iter().for_each(|stmt| add_needed(region, stmt, around, needed, movers));
-        }
-        StmtKind::For(source) => {
-            around.extend(source.condition.iter().chain(&source.step));
-            if let Some(start) = &source.start {
-                match &start.kind {
-                    StmtKind::Expr(expr) => around.push(expr),
-                    StmtKind::Declaration(own) => {
-                        around.extend(own.iter().filter_map(|one| one.value.as_ref()))
-                    }
-                    _ => {}
-                }
-            }
-            add_needed(region, &source.body, around, needed, movers);
-        }
-        StmtKind::While(source) => {
-            around.push(&source.condition);
-            add_needed(region, &source.body, around, needed, movers);
-        }
-        StmtKind::If(condition, then, otherwise) => {
-            around.push(condition);
-            add_needed(region, then, around, needed, movers);
-            if let Some(otherwise) = otherwise {
-                add_needed(region, otherwise, around, needed, movers);
-            }
-        }
-        StmtKind::Declaration(own) => {
-            for one in own {
-                if needed.contains(&one.name) {
-                    needed.extend(one.value.iter().chain(around.iter().copied()).flat_map(names::of));
-                }
-            }
-        }
-        StmtKind::Expr(expr) => expr.walk(&mut |part| {
-            let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &part.kind else { return };
-            let wanted = match &target.kind {
-                ExprKind::Name(name) => {
-                    is_pointer(region, name)
-                        || (needed.contains(name) && !movers.iter().any(|one| one.name == *name))
-                }
-                _ => true,
-            };
-            if wanted {
-                needed.extend(std::iter::once(part).chain(around.iter().copied()).flat_map(names::of));
-            }
-        }),
-        StmtKind::Return(_) | StmtKind::Empty | StmtKind::Other(..) => {}
-    }
-    around.truncate(depth);
-}
-
-/// Whether a name may stand for a pointer: one that is declared outside, or by a body itself.
-fn is_pointer(region: &Region, name: &str) -> bool {
-    region.variables.get(name).map_or(!region.numbers.contains(name), |one| one.ctype.depth() > 0)
-}
-
-fn is_scalar(variable: &Variable) -> bool {
-    matches!(variable.ctype, CType::Integer { .. } | CType::Floating(_))
-}
-
-/// What the stencil needs of a statement. What is left out changes scalars only.
-pub(super) fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<Stmt> {
-    let again = |kind| Some(Stmt { kind, span: stmt.span.clone() });
-    match &stmt.kind {
-        StmtKind::Empty => None,
-        StmtKind::Block(list) => {
-            let kept: Vec<Stmt> = list.iter().filter_map(|stmt| stripped(region, stmt, needed)).collect();
-            if kept.is_empty() { None } else { again(StmtKind::Block(kept)) }
-        }
-        StmtKind::For(source) => {
-            let head = source.condition.iter().all(|expr| names::only_reads(region, expr));
-            match stripped(region, &source.body, needed) {
-                Some(body) => {
-                    let mut own = source.clone();
-                    own.body = body;
-                    again(StmtKind::For(own))
-                }
-                None if head => None,
-                None => Some(stmt.clone()),
-            }
-        }
-        StmtKind::If(condition, then, otherwise) => {
-            let (first, second) = (
-                stripped(region, then, needed),
-                otherwise.as_ref().and_then(|otherwise| stripped(region, otherwise, needed)),
-            );
-            if first.is_none() && second.is_none() && names::only_reads(region, condition) {
-                return None;
-            }
-            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: then.span.clone() };
-            let second = second.map(Box::new);
-            again(StmtKind::If(condition.clone(), Box::new(first.unwrap_or(empty)), second))
-        }
-        StmtKind::Declaration(own) => {
-            let pure = |one: &Variable| {
-                one.ctype.depth() == 0
-                    && one
-                        .value
-                        .iter()
-                        .all(|value| names::only_reads(region, value) || reads_clock(region, value))
-            };
-            let kept: Vec<Variable> =
-                own.iter().filter(|one| needed.contains(&one.name) || !pure(one)).cloned().collect();
-            if kept.is_empty() { None } else { again(StmtKind::Declaration(kept)) }
-        }
-        StmtKind::Expr(expr) => stripped_expression(region, expr, needed)
-            .map(|expr| Stmt { kind: StmtKind::Expr(expr), span: stmt.span.clone() }),
-        StmtKind::While(_) | StmtKind::Return(_) | StmtKind::Other(..) => Some(stmt.clone()),
-    }
-}
-
-fn stripped_expression(region: &Region, expr: &Expr, needed: &HashSet<String>) -> Option<Expr> {
-    match &expr.kind {
-        ExprKind::Comma(left, right) => {
-            match (stripped_expression(region, left, needed), stripped_expression(region, right, needed)) {
-                (Some(left), Some(right)) => Some(Expr {
-                    kind: ExprKind::Comma(Box::new(left), Box::new(right)),
-                    span: expr.span.clone(),
-                }),
-                (left, right) => left.or(right),
-            }
-        }
-        ExprKind::Assign(_, target, value) => match &target.kind {
-            ExprKind::Name(name)
-                if !needed.contains(name)
-                    && !is_pointer(region, name)
-                    && (names::only_reads(region, value) || reads_clock(region, value)) =>
-            {
-                None
-            }
-            _ => Some(expr.clone()),
-        },
-        ExprKind::Step(_, target) => match &target.kind {
-            ExprKind::Name(name) if !needed.contains(name) && !is_pointer(region, name) => None,
-            _ => Some(expr.clone()),
-        },
-        ExprKind::Call(function, arguments) => {
-            let known = matches!(&function.kind, ExprKind::Name(name) if !region.functions.contains_key(name)
-                && (names::is_clock(name) || (names::is_output(name) && arguments.iter().all(|one| is_told(region, one)))));
-            if known { None } else { Some(expr.clone()) }
-        }
-        _ => Some(expr.clone()),
-    }
-}
-
-/// Whether a value is of clocks alone: it changes nothing but what they say.
-fn reads_clock(region: &Region, expr: &Expr) -> bool {
-    let calls = names::calls(region, expr);
-    !calls.is_empty()
-        && calls.iter().all(|name| names::is_clock(name) && !region.functions.contains_key(name))
-        && !has_assignment(expr)
-}
-
-fn has_assignment(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |part| found |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..)));
-    found
-}
-
-/// Whether an argument of a function for output is a text, a stream or a number, not a place in memory.
-fn is_told(region: &Region, expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Other(kind, _) => matches!(kind.as_str(), "string literal" | "concatenated string"),
-        ExprKind::Name(name) => region.variables.get(name).is_none_or(|one| match &one.ctype {
-            CType::Integer { .. } | CType::Floating(_) => true,
-            CType::Pointer(to) => matches!(&**to, CType::Other(name) if name == "FILE"),
-            _ => false,
-        }),
-        _ => {
-            let mut plain = names::only_reads(region, expr);
-            expr.walk(&mut |part| match &part.kind {
-                ExprKind::Index(..) | ExprKind::Unary(..) | ExprKind::Member(..) => {
-                    plain &= matches!(&part.kind, ExprKind::Unary(operator, _)
-                        if !matches!(operator, crate::ast::UnaryOp::Dereference | crate::ast::UnaryOp::Address));
-                }
-                ExprKind::Name(name) => {
-                    plain &= region.variables.get(name).is_none_or(is_scalar);
-                }
-                _ => {}
-            });
-            plain
-        }
-    }
 }
 
 /// The names that a statement without parts assigns: an expression or a declaration.

@@ -9,13 +9,18 @@
 //! around them. Where reductions stand among them, the last step runs as it is written.
 
 mod alone;
+mod bits;
 mod control;
 mod flat;
 mod flow;
+mod index;
 mod kinds;
+mod maximum;
 mod names;
+mod needed;
 pub(super) mod parts;
 mod residue;
+mod signs;
 mod test;
 
 pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
@@ -111,7 +116,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
     };
     for (kind, stmt) in step.kinds.iter().zip(list) {
         if let (Kind::Stencil { .. }, StmtKind::Expr(expr)) = (kind, &stmt.kind)
-            && kinds::calls_unknown(&region, expr)
+            && names::calls_unknown(&region, expr)
         {
             return Err(Box::new(
                 Diagnostic::limitation(codes::OBSERVED, stmt.span.clone(), "this runs between every two time steps")
@@ -151,10 +156,10 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         Some(index) => (index.name.clone(), type_text(&region.variables[&index.name].ctype), index.by),
         None => (STEP.to_owned(), "long".to_owned(), 1),
     };
-    test::name_bits(&mut body, &tests, &index);
+    bits::name_bits(&mut body, &tests, &index);
     if step.index.is_none() {
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
-        test::declare(&mut region, STEP, ctype, &found.head());
+        region.declare(STEP, ctype, &found.head());
     }
     let observed = Observed {
         cut,

@@ -76,6 +76,24 @@ pub(super) fn calls(region: &Region, expr: &Expr) -> Vec<String> {
     found
 }
 
+/// Whether a statement calls a function that is not known.
+pub(super) fn runs_unknown(region: &Region, stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.walk_expressions(&mut |expr| {
+        if matches!(expr.kind, ExprKind::Call(..)) {
+            found |= calls_unknown(region, expr);
+        }
+    });
+    stmt.walk(&mut |part| found |= matches!(part.kind, StmtKind::Other(..)));
+    found
+}
+
+/// Whether an expression calls a function that is not known.
+pub(super) fn calls_unknown(region: &Region, expr: &Expr) -> bool {
+    let known = |name: &String| is_clock(name) || is_output(name);
+    calls(region, expr).iter().any(|name| region.functions.contains_key(name) || !known(name))
+}
+
 /// The indices of loops that are not declared there.
 pub(super) fn indices(stmt: &Stmt) -> HashSet<String> {
     let mut found = HashSet::new();

@@ -1,0 +1,227 @@
+//! Scalars that hold, behind loops, the largest of a value over all points, or their sum where no value is negative.
+
+use super::signs::{is_no_less, same};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
+use crate::nest::math::math_function;
+use crate::nest::scalars::assigned_within;
+use crate::parse::Region;
+use std::collections::HashMap;
+
+/// A maximum, or a sum of what is not negative: where it is computed, and of what.
+pub(super) struct Maximum<'a> {
+    pub sum: bool,
+    pub at: usize,
+    pub statement: &'a Stmt,
+    pub loops: Vec<&'a ForLoop>,
+    pub value: &'a Expr,
+}
+
+/// Where a scalar becomes the largest of a value over points, or their sum, if that is all that happens to it in a step but for
+/// its first value, a literal, and what is known to follow.
+pub(super) fn maximum<'a>(
+    region: &Region,
+    list: &'a [Stmt],
+    name: &str,
+    follow: usize,
+) -> Option<Maximum<'a>> {
+    let mut maxima: Vec<Maximum<'a>> = Vec::new();
+    let (mut count, mut known, mut starts, mut below) = (0, follow, false, false);
+    for (at, stmt) in list.iter().enumerate() {
+        count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
+        // A declaration within hides it.
+        count += stmt_declares(stmt, name);
+        let before = maxima.len();
+        match &stmt.kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
+                if is_name(target, name) && is_number(value) =>
+            {
+                known += 1;
+                starts = true;
+                below |= matches!(value.kind, ExprKind::Unary(UnaryOp::Minus, _));
+            }
+            StmtKind::Declaration(own) => {
+                match own.iter().find(|one| one.name == name).map(|one| one.value.as_ref()) {
+                    Some(None) => known += 1,
+                    Some(Some(value)) if is_number(value) => {
+                        known += 1;
+                        starts = true;
+                        below |= matches!(value.kind, ExprKind::Unary(UnaryOp::Minus, _));
+                    }
+                    _ => {}
+                }
+            }
+            StmtKind::For(_) if starts => {
+                let place = (name, at);
+                chains(region, stmt, place, &mut Vec::new(), &mut HashMap::new(), &mut maxima);
+            }
+            _ => {}
+        }
+        known += maxima.len() - before;
+    }
+    // Of several, one is enough; but not of both kinds.
+    let sum = maxima.first()?.sum;
+    if count != known || maxima.iter().any(|one| one.sum != sum) || (sum && below) {
+        return None;
+    }
+    maxima.pop()
+}
+
+/// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` or `m += d;` within loops. `local`: whether the values of names
+/// are known not to be negative.
+fn chains<'a>(
+    region: &Region,
+    stmt: &'a Stmt,
+    (name, at): (&str, usize),
+    loops: &mut Vec<&'a ForLoop>,
+    local: &mut HashMap<String, bool>,
+    found: &mut Vec<Maximum<'a>>,
+) {
+    let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool| {
+        if !value.mentions(name) {
+            found.push(Maximum { sum, at, statement: stmt, loops: loops.to_vec(), value });
+        }
+    };
+    match &stmt.kind {
+        StmtKind::Block(list) => {
+            for stmt in list {
+                chains(region, stmt, (name, at), loops, local, found);
+                let value = match &stmt.kind {
+                    StmtKind::Declaration(own) => {
+                        for one in own {
+                            let known =
+                                one.value.as_ref().is_some_and(|value| is_no_less(region, value, local));
+                            let floating = matches!(one.ctype, CType::Floating(_));
+                            local.insert(one.name.clone(), known && floating);
+                        }
+                        continue;
+                    }
+                    StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+                        if let ExprKind::Name(own) = &target.kind
+                            && let Some(CType::Floating(_)) = region.variables.get(own).map(|one| &one.ctype)
+                        {
+                            Some((own, value))
+                        } else {
+                            None
+                        }
+                    }
+                    _ => None,
+                };
+                let known = value.map(|(own, value)| (own.clone(), is_no_less(region, value, local)));
+                local.retain(|own, _| assigned_within(stmt).iter().all(|(other, _)| other != own));
+                local.extend(known);
+            }
+        }
+        StmtKind::For(source) => {
+            local.retain(|own, _| assigned_within(stmt).iter().all(|(other, _)| other != own));
+            loops.push(source);
+            let mut own = local.clone();
+            chains(region, &source.body, (name, at), loops, &mut own, found);
+            loops.pop();
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(Some(BinaryOp::Add), target, value), .. })
+            if is_name(target, name) && is_no_less(region, value, local) =>
+        {
+            add(value, loops, true);
+        }
+        StmtKind::If(condition, then, None) => {
+            let assignment = match &then.kind {
+                StmtKind::Block(list) => list.as_slice(),
+                _ => std::slice::from_ref(&**then),
+            };
+            if let [
+                Stmt {
+                    kind: StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }), ..
+                },
+            ] = assignment
+                && is_name(target, name)
+                && greater(condition, name).is_some_and(|other| same(other, value))
+            {
+                add(value, loops, false);
+            }
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+            match &value.kind {
+                ExprKind::Call(function, arguments) => {
+                    let is_fmax = matches!(&function.kind, ExprKind::Name(name)
+                        if matches!(name.as_str(), "fmax" | "fmaxf")
+                            && math_function(name).is_some()
+                            && !region.functions.contains_key(name));
+                    match arguments.as_slice() {
+                        [a, b] if is_fmax && is_name(a, name) => add(b, loops, false),
+                        [a, b] if is_fmax && is_name(b, name) => add(a, loops, false),
+                        _ => {}
+                    }
+                }
+                // `m = m + d`
+                ExprKind::Binary(BinaryOp::Add, a, b) if is_name(a, name) || is_name(b, name) => {
+                    let value = if is_name(a, name) { b } else { a };
+                    if is_no_less(region, value, local) {
+                        add(value, loops, true);
+                    }
+                }
+                ExprKind::Conditional(condition, then, otherwise) => {
+                    // `d > m ? d : m`, or `m > d ? m : d`.
+                    let value = if is_name(otherwise, name) { then } else { otherwise };
+                    let kept = if is_name(otherwise, name) { otherwise } else { then };
+                    let holds = match is_name(otherwise, name) {
+                        true => greater(condition, name).is_some_and(|other| same(other, value)),
+                        false => less(condition, name).is_some_and(|other| same(other, value)),
+                    };
+                    if is_name(kept, name) && holds {
+                        add(value, loops, false);
+                    }
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What is compared as greater than a name.
+fn greater<'a>(condition: &'a Expr, name: &str) -> Option<&'a Expr> {
+    match &condition.kind {
+        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if is_name(right, name) => {
+            Some(left)
+        }
+        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if is_name(left, name) => {
+            Some(right)
+        }
+        _ => None,
+    }
+}
+
+/// What is compared as less than a name.
+fn less<'a>(condition: &'a Expr, name: &str) -> Option<&'a Expr> {
+    match &condition.kind {
+        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if is_name(left, name) => {
+            Some(right)
+        }
+        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if is_name(right, name) => {
+            Some(left)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn stmt_declares(stmt: &Stmt, name: &str) -> usize {
+    let mut count = 0;
+    stmt.walk(&mut |part| {
+        if let StmtKind::Declaration(own) = &part.kind {
+            count += own.iter().filter(|one| one.name == name).count();
+        }
+    });
+    count
+}
+
+fn is_number(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Floating { .. } | ExprKind::Integer { .. } => true,
+        ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, operand) => is_number(operand),
+        _ => false,
+    }
+}
+
+pub(super) fn is_name(expr: &Expr, name: &str) -> bool {
+    matches!(&expr.kind, ExprKind::Name(other) if other == name)
+}

@@ -1,0 +1,155 @@
+//! What the rewritten program finds out before it calls the tiled loops: whether they can run.
+
+use super::arrays;
+use super::boxes::{Boxes, place};
+use super::extents::{extremes, least_size};
+use super::lines::{Lines, c_bound, constant};
+use super::memory::touches;
+use crate::CProgram;
+use crate::recognise::{Axis, Form, What};
+use polyhedral::domain::Interval;
+
+/// Finds out whether the tiled loops can run: `tw_reason` says why they cannot.
+pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let (nest, stencil, name) = (&program.nest, &program.stencil, &program.program.name);
+    let all = |conditions: &[String]| conditions.join("\n            && ");
+    // What grows with the grid has points.
+    let mut computes: Vec<Vec<String>> = Vec::new();
+    for statement in &stencil.statements {
+        let own: Vec<String> = statement
+            .sides
+            .iter()
+            .enumerate()
+            .filter(|(_, (low, high))| low.from != high.from)
+            .map(|(d, (low, high))| format!("{} < {}", place(*low, d), place(*high, d)))
+            .collect();
+        if !computes.contains(&own) {
+            computes.push(own);
+        }
+    }
+    if computes.iter().all(|own| !own.is_empty()) {
+        let any: Vec<String> = computes.iter().map(|own| format!("({})", own.join(" && "))).collect();
+        lines.line(format!("if ({}) tw_reason = 0;", any.join("\n            || ")));
+    } else {
+        lines.line("tw_reason = 0;");
+    }
+    let mut sizes: Vec<String> = Vec::new();
+    for own in computes.iter().flatten() {
+        if !sizes.contains(own) {
+            sizes.push(own.clone());
+        }
+    }
+    for d in 0..stencil.dimension {
+        let least = least_size(program, boxes, d);
+        if least > 1 {
+            sizes.push(format!("tw.tw_n[{d}] >= {least}"));
+        }
+    }
+    for (high, low) in &stencil.assumed {
+        let condition = format!("{} <= {}", c_bound(high), c_bound(low));
+        if !sizes.contains(&condition) {
+            sizes.push(condition);
+        }
+    }
+    for (counter, of) in &nest.counters {
+        sizes.push(format!("0 <= {counter} && {counter} < {of}"));
+    }
+    if !sizes.is_empty() {
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));
+    }
+    if !nest.pointers.is_empty() {
+        let pointers: Vec<String> = nest.pointers.iter().map(|pointer| format!("({pointer}) != 0")).collect();
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_null;", all(&pointers)));
+    }
+    if !nest.ends.is_empty() {
+        let ends: Vec<String> = nest.ends.iter().map(|condition| format!("({condition})")).collect();
+        lines.line(format!("if (!tw_reason && ({})) tw_reason = {name}_ends;", ends.join(" || ")));
+    }
+    let apart = [rows_apart(program, boxes), levels_apart(program, boxes)].concat();
+    if !apart.is_empty() {
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_overlap;", all(&apart)));
+    }
+    lines.block("if (!tw_reason)", |lines| {
+        touches(program, boxes, lines);
+        arrays::places(program, boxes, lines);
+        lines.line(format!("tw_reason = {name}_open(&tw);"));
+    });
+}
+
+/// What keeps the rows of flattened arrays apart: an inner dimension ends before the next row begins.
+fn rows_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
+    let mut conditions = Vec::new();
+    for (field, (touched, _)) in program.stencil.fields.iter().zip(boxes) {
+        let What::State { form, buffers, .. } = &field.what else { continue };
+        let sides = extremes(touched);
+        for position in form.positions.iter().filter(|position| position.axes.len() > 1) {
+            for outer in 0..position.axes.len() - 1 {
+                let inner: Vec<String> = position.axes[outer + 1..]
+                    .iter()
+                    .map(|(axis, stride)| match axis {
+                        Axis::Buffer => format!("{} * ({})", buffers - 1, stride.to_c(&constant)),
+                        Axis::Space(d) => format!(
+                            "({} - ({}) - 1) * ({})",
+                            place(sides[*d].high, *d),
+                            place(sides[*d].low, *d),
+                            stride.to_c(&constant)
+                        ),
+                    })
+                    .collect();
+                let condition =
+                    format!("{} < ({})", inner.join(" + "), position.axes[outer].1.to_c(&constant));
+                if !conditions.contains(&condition) {
+                    conditions.push(condition);
+                }
+            }
+        }
+    }
+    conditions
+}
+
+/// What keeps the levels apart that an array holds one behind the other: each ends before the next one begins.
+fn levels_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
+    let fields = || {
+        program.stencil.fields.iter().zip(boxes).filter_map(|(field, (touched, _))| match &field.what {
+            What::State { form, .. } | What::Coefficient(form) => Some((form, touched)),
+            What::Place(_) => None,
+        })
+    };
+    let mut conditions = Vec::new();
+    for (form, _) in fields() {
+        for (number, position) in form.positions.iter().enumerate() {
+            let Some(levels) = &position.levels else { continue };
+            let own = fields().filter(|(other, _)| other.array == form.array);
+            // Of all that is touched of the array, whatever the level.
+            let firsts: Vec<String> = own
+                .clone()
+                .flat_map(|(form, touched)| ends(form, number, &extremes(touched), false))
+                .collect();
+            let lasts: Vec<String> =
+                own.flat_map(|(form, touched)| ends(form, number, &extremes(touched), true)).collect();
+            for first in &firsts {
+                for last in &lasts {
+                    let condition = format!("({last}) - ({first}) < ({})", levels.to_c(&constant));
+                    if !conditions.contains(&condition) {
+                        conditions.push(condition);
+                    }
+                }
+            }
+        }
+    }
+    conditions
+}
+
+/// The first or the last element of a level, counted from the level's own first one.
+fn ends(form: &Form, position: usize, sides: &[Interval], last: bool) -> Option<String> {
+    let parts = form.positions.get(position)?.axes.iter().filter_map(|(axis, stride)| {
+        let Axis::Space(d) = axis else { return None };
+        let at = match last {
+            true => format!("{} - 1", place(sides[*d].high, *d)),
+            false => place(sides[*d].low, *d),
+        };
+        Some(format!("({at}) * ({})", stride.to_c(&constant)))
+    });
+    let sum = parts.collect::<Vec<_>>().join(" + ");
+    Some(if sum.is_empty() { "0".to_owned() } else { sum })
+}

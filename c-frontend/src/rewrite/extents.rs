@@ -1,0 +1,59 @@
+//! What is touched and what is computed of each array, and on how large a grid that is known.
+
+use super::boxes::Boxes;
+use crate::CProgram;
+use polyhedral::domain::Interval;
+
+/// The least extents of a grid on which the tiled loops run.
+pub fn least_sizes(program: &CProgram) -> Vec<i64> {
+    let boxes = all_boxes(program);
+    (0..program.stencil.dimension).map(|d| least_size(program, &boxes, d)).collect()
+}
+
+/// The least extent of a dimension for which pieces and statements are apart that are apart on large grids.
+pub(super) fn least_size(program: &CProgram, boxes: &[(Boxes, Boxes)], d: usize) -> i64 {
+    let touched = boxes.iter().flat_map(|(touched, computed)| [touched.least[d], computed.least[d]]);
+    touched.chain([program.program.least_size[d]]).max().unwrap_or(0)
+}
+
+/// What is touched of each array, and what is computed.
+pub(super) fn all_boxes(program: &CProgram) -> Vec<(Boxes, Boxes)> {
+    let fields = 0..program.stencil.fields.len();
+    fields.map(|number| (touched(program, number), computed(program, number))).collect()
+}
+
+/// Everything that is read or written of a field.
+fn touched(program: &CProgram, number: usize) -> Boxes {
+    let stencil = &program.stencil;
+    let boxes = stencil.fields[number].touched.iter().map(|(statement, offset)| {
+        let sides = stencil.statements[*statement].sides.iter().zip(offset);
+        sides.map(|((low, high), by)| Interval { low: low.shifted(*by), high: high.shifted(*by) }).collect()
+    });
+    Boxes::union(boxes.collect(), stencil.dimension)
+}
+
+/// Everything that is computed of a field.
+fn computed(program: &CProgram, number: usize) -> Boxes {
+    let stencil = &program.stencil;
+    let own = stencil.statements.iter().filter(|statement| statement.target == number);
+    let boxes = own.map(|statement| {
+        statement.sides.iter().map(|(low, high)| Interval { low: *low, high: *high }).collect()
+    });
+    Boxes::union(boxes.collect(), stencil.dimension)
+}
+
+/// The first and the last points of boxes in each dimension.
+pub(super) fn extremes(boxes: &Boxes) -> Vec<Interval> {
+    let mut found = boxes.list.first().cloned().unwrap_or_default();
+    for one in &boxes.list {
+        for (side, other) in found.iter_mut().zip(one) {
+            if side.low.reaches(other.low).is_some() {
+                side.low = other.low;
+            }
+            if other.high.reaches(side.high).is_some() {
+                side.high = other.high;
+            }
+        }
+    }
+    found
+}

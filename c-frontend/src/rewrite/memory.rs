@@ -1,0 +1,137 @@
+//! The memory that the loops touch, range by range: named to who asks whether ranges overlap, and kept to be put back.
+
+use super::boxes::{Boxes, Points, place};
+use super::lines::{Lines, constant, point};
+use crate::CProgram;
+use crate::recognise::{Axis, Form, What};
+use crate::text::array_of;
+
+/// What is written of a range of an array: its name, the first and the last element, its number, whether it is written.
+type RangeLine<'a> = &'a dyn Fn(&str, &str, &str, usize, i32) -> Option<String>;
+
+/// Writes a line for each range of the arrays that the loops touch.
+fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line: RangeLine<'_>) {
+    let nest = &program.nest;
+    let mut later = Vec::new();
+    for (number, field) in program.stencil.fields.iter().enumerate() {
+        let (form, buffers, written) = match &field.what {
+            What::State { form, buffers, .. } => (form, *buffers, 1),
+            What::Coefficient(form) => (form, 1, 0),
+            What::Place(_) => continue,
+        };
+        // Numbers of buffers in memory, not in turn.
+        let form = Form { counter: None, ..form.clone() };
+        let touched = &boxes[number].0;
+        let sides = |one: &Points, from: usize| -> Vec<(String, String)> {
+            one.iter()
+                .enumerate()
+                .skip(from)
+                .map(|(d, side)| (place(side.low, d), place(side.high, d)))
+                .collect()
+        };
+        if nest.blocks.contains(&form.array) {
+            let pointers: Vec<(&String, i64, i64)> = match form.turns.as_slice() {
+                [] => vec![(&form.array, 0, buffers - 1)],
+                pointers => pointers.iter().zip(0..).map(|(pointer, at)| (pointer, at, at)).collect(),
+            };
+            for (array, low, high) in pointers {
+                let known = program.stencil.fields.iter().filter_map(|field| match &field.what {
+                    What::State { form, .. } | What::Coefficient(form) => Some(form),
+                    What::Place(_) => None,
+                });
+                // The same number for all components of an array.
+                let id = known
+                    .flat_map(|form| std::iter::once(&form.array).chain(&form.turns))
+                    .position(|other| array_of(other) == array_of(array))
+                    .map_or(1, |at| at + 1);
+                for one in &touched.list {
+                    let ends = sides(one, 0);
+                    let first = form.text(&low.to_string(), &|d| ends[d].0.clone(), &constant);
+                    let last = form.text(&high.to_string(), &|d| format!("{} - 1", ends[d].1), &constant);
+                    line(array, &first, &last, id, written).into_iter().for_each(|text| lines.line(text));
+                }
+            }
+        } else {
+            later.push((number, form, buffers, written));
+        }
+    }
+    for (number, form, buffers, written) in later {
+        // Rows may lie anywhere; the last index runs within one.
+        let inner = form.positions.last().and_then(|position| match position.axes.as_slice() {
+            [(Axis::Space(d), stride)] if stride.constant() == Some(1) => Some(*d),
+            _ => None,
+        });
+        for one in &boxes[number].0.list {
+            let ends: Vec<(String, String)> =
+                one.iter().enumerate().map(|(d, side)| (place(side.low, d), place(side.high, d))).collect();
+            let at = |last: bool| {
+                form.text(
+                    "tw_b",
+                    &|d| match (inner == Some(d), last) {
+                        (false, _) => point(d),
+                        (true, false) => ends[d].0.clone(),
+                        (true, true) => format!("{} - 1", ends[d].1),
+                    },
+                    &constant,
+                )
+            };
+            let (first, last) = (at(false), at(true));
+            let Some(body) = line(&form.array, &first, &last, 0, written) else { continue };
+            lines.block(format!("for (ptrdiff_t tw_b = 0; tw_b < {buffers}; ++tw_b)"), |lines| {
+                lines.line("(void)tw_b;");
+                let loops: Vec<(usize, &(String, String))> =
+                    ends.iter().enumerate().filter(|(d, _)| inner != Some(*d)).collect();
+                lines.loops(&loops, &body);
+            });
+        }
+    }
+}
+
+/// Names all memory that the loops touch.
+pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let (nest, name) = (&program.nest, &program.program.name);
+    written(program, boxes, lines, &|_, first, last, id, written| {
+        Some(format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});"))
+    });
+    for address in &nest.memory {
+        lines.line(data(name, address));
+    }
+    for series in nest.series.iter().filter(|series| !series.memory.is_empty()) {
+        let body: Vec<String> = series.memory.iter().map(|address| data(name, address)).collect();
+        lines.over_time(&program.nest.time, &body);
+    }
+    for (number, field) in program.stencil.fields.iter().enumerate() {
+        for address in &field.memory {
+            for one in &boxes[number].0.list {
+                let ends: Vec<(String, String)> = one
+                    .iter()
+                    .enumerate()
+                    .map(|(d, side)| (place(side.low, d), place(side.high, d)))
+                    .collect();
+                let used: Vec<(usize, &(String, String))> =
+                    ends.iter().enumerate().filter(|(d, _)| address.contains(&format!("tw_x{d}"))).collect();
+                lines.loops(&used, &data(name, address));
+            }
+        }
+    }
+}
+
+/// A value in memory that is read, and does not change.
+fn data(name: &str, address: &str) -> String {
+    format!("{name}_reads(&tw, {address}, sizeof *({address}));")
+}
+
+/// Keeps what the loops write, to put it back.
+pub(super) fn saves(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let name = &program.program.name;
+    lines.line("int tw_kept = 1;");
+    let tests = program.nest.observed.iter().flat_map(|observed| &observed.tests);
+    let arrays: Vec<&String> = tests.map(|test| &test.array).collect();
+    written(program, boxes, lines, &|array, first, last, _, written| {
+        (written == 1 && !arrays.iter().any(|own| *own == array)).then(|| {
+            format!("tw_kept = tw_kept && {name}_save(&tw_saved, &{first}, &{last}, sizeof {first});")
+        })
+    });
+    lines.line(format!("if (!tw_kept) {name}_close(&tw);"));
+    lines.line("if (!tw_kept) tw_reason = \"not enough memory for buffers\";");
+}
