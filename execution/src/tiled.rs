@@ -3,11 +3,13 @@
 use crate::error::{ExecutionError, Result};
 use crate::native::NativeProgram;
 use hhc_codegen::KernelPlan;
-use hhc_codegen::backend::openmp;
+use hhc_codegen::backend::openmp::{self, Variants};
 use rayon::prelude::*;
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use toolchain::cache::Cache;
 use toolchain::cancel::Cancel;
-use toolchain::compiler::{CompileOptions, SharedObject, SourceText, compile_shared};
+use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText, compile_shared};
 use toolchain::interrupt;
 use toolchain::library::Library;
 
@@ -45,14 +47,17 @@ pub fn load(plan: &KernelPlan) -> Result<Tiled> {
 /// # Errors
 /// As for [`load`].
 pub fn load_with(plan: &KernelPlan, options: &CompileOptions) -> Result<Tiled> {
+    if let Some(tiled) = of_variants(slice::from_ref(plan), options)?.pop() {
+        return Ok(tiled);
+    }
     let object = compile_shared(&sources(plan)?, options)?;
     let symbol = format!("{}_invoke", plan.program.name);
     let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
     Ok(Tiled { native, object })
 }
 
-/// Fewer tilings are no object of their own: what they share takes most of the compiler's time.
-const LEAST_IN_ONE_OBJECT: usize = 4;
+/// Fewer tilings are no object of their own: the compiler needs a while to begin.
+const LEAST_IN_ONE_OBJECT: usize = 2;
 /// Tilings that are compiled together, at most.
 const MOST_IN_ONE_OBJECT: usize = 12;
 
@@ -82,14 +87,23 @@ pub fn load_side_by_side(plans: &[KernelPlan], done: &(dyn Fn(usize) + Sync)) ->
 /// # Errors
 /// As for [`load`].
 pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
-    if plans.len() < 2 || !openmp::can_be_variants(plans) {
-        return plans.iter().map(load).collect();
+    let tiled = of_variants(plans, &CompileOptions::default())?;
+    if tiled.is_empty() { plans.iter().map(load).collect() } else { Ok(tiled) }
+}
+
+/// The plans as one object, on top of one with the functions of their statements, which the cache has for all tilings; nothing
+/// where they cannot be one.
+fn of_variants(plans: &[KernelPlan], options: &CompileOptions) -> Result<Vec<Tiled>> {
+    if plans.is_empty() || !openmp::can_be_variants(plans) {
+        return Ok(Vec::new());
     }
-    let (files, symbols) =
-        openmp::variants(plans).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let sources: Vec<SourceText> =
-        files.into_iter().map(|file| SourceText::new(file.name, file.text)).collect();
-    let object = compile_shared(&sources, &CompileOptions::default())?;
+    let generated = openmp::variants(plans).map_err(|error| ExecutionError::Generate(error.to_string()))?;
+    let Some(Variants { rows, header, kernels, symbols }) = generated else { return Ok(Vec::new()) };
+    let [rows, header, kernels] = [rows, header, kernels].map(|file| SourceText::new(file.name, file.text));
+    let (compiler, cache) = (Compiler::find(Language::C).map_err(toolchain::Error::from)?, Cache::open()?);
+    let headers = slice::from_ref(&header);
+    let common = compiler.compile_common(None, &rows, headers, options, &cache)?;
+    let object = compiler.compile_shared_on(&common, &[kernels, header.clone()], options, &cache)?;
     let library = Library::load(&object.path())?;
     let tiled =
         |symbol: &String| Ok(Tiled { native: NativeProgram::of(&library, symbol)?, object: object.clone() });

@@ -87,7 +87,7 @@ impl Emulated {
         let nothing =
             SourceText::new("nothing.cpp", "extern const int tw_nothing;\nconst int tw_nothing = 0;\n");
         let headers = HEADERS.map(|(name, text)| SourceText::new(name, text));
-        let common = compiler.compile_common(&header, &nothing, &headers, &options, cache)?;
+        let common = compiler.compile_common(Some(&header), &nothing, &headers, &options, cache)?;
         let source = SourceText::new("program.cpp", generated.generated.text.clone());
         let object = compiler.compile_shared_on(&common, &[source], &options, cache)?;
         let native = Native::load(program, generated.generated, object)?;

@@ -57,7 +57,7 @@ pub fn working_set_bytes(near: f64, last: f64, most: f64) -> Vec<f64> {
     let all = around(near, &[0.5, 1.0, 1.5, 2.0, 4.0]).chain(around(last, &[0.5, 1.0, 1.5, 2.0, 4.0]));
     let mut all: Vec<f64> = all.map(|bytes| bytes.min(most)).collect();
     all.sort_by(f64::total_cmp);
-    all.dedup_by(|next, before| *next < 1.2 * *before);
+    all.dedup_by(|next, before| *next < 1.3 * *before);
     all
 }
 

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use resident::{Bench, Resident};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use toolchain::clock::{Timing, median};
 use toolchain::energy::Rapl;
 use toolchain::machine::{MachineFacts, available_memory, largest_cache, processor_id};
@@ -41,6 +42,8 @@ const HIDDEN: f64 = 0.3;
 /// The error of the fit of rows from which on they are measured again, and how often at most.
 const SUSPICIOUS: f64 = 0.1;
 const REPETITIONS: usize = 2;
+/// Seconds after which no repetition begins, by effort: a machine that others keep busy stays so.
+const PATIENCE_S: [f64; 2] = [0.6, 6.0];
 /// Rounds of one shape in which processors wake up and reach their speed.
 const WAKING: usize = 12;
 
@@ -289,10 +292,12 @@ fn cached_body(
         }
         Ok(explain(residents[0].program(), &measured))
     };
+    let begin = Instant::now();
+    let patience_s = PATIENCE_S[usize::from(request.effort == Effort::Thorough)];
     let mut best = once()?;
     // Calls, runs and blocks explain calm measurements within some percent: what they do not explain was disturbed.
     for _ in 0..REPETITIONS {
-        if best.relative_error <= SUSPICIOUS {
+        if best.relative_error <= SUSPICIOUS || begin.elapsed().as_secs_f64() > patience_s {
             break;
         }
         let again = once()?;

@@ -188,7 +188,7 @@ impl Emulator {
             // are unrolled for a GPU by pragmas that a C++ compiler need not know.
             arguments: ["-Og", "-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
         };
-        let common = compiler.compile_common(&settings, &runtime, &headers, &options, cache)?;
+        let common = compiler.compile_common(Some(&settings), &runtime, &headers, &options, cache)?;
         let object = compiler.compile_shared_on(&common, &sources, &options, cache)?;
         let functions = Functions::load(&object.path())?;
         Ok(Emulator { functions, plan: plan.clone(), device: device.clone(), _object: object })

@@ -45,11 +45,9 @@ pub fn measured(
     let mut costs = vec![vec![f64::INFINITY; uses.len()]; candidates.len()];
     let start = Instant::now();
     for (at, own) in uses.iter().enumerate() {
-        let dense = Layout::dense(program, &own.size)?;
-        // Grids whose rows collide in the caches are copied before anything is chosen, into padded rows.
-        let stride = dense.strides().first();
-        let collides = stride.is_some_and(|&stride| openmp::rows_collide(program, stride as i64));
-        let layout = if collides { Layout::padded(program, &own.size)? } else { dense };
+        // Copies, which have padded rows, are made before anything is chosen.
+        let copied = openmp::runs_in_copy(program, &own.size, own.steps);
+        let layout = if copied { Layout::padded } else { Layout::dense }(program, &own.size)?;
         let mut data = initial::random(program, layout, own.steps, 1).map_err(|error| {
             Error::from(error)
                 .hint("leave out the largest sizes, or use --tile-by model, which measures nothing")

@@ -1,5 +1,5 @@
-//! What many shared objects have in common, compiled once: a header that each of them includes first, and a file that
-//! each of them links.
+//! What many shared objects have in common, compiled once: a file that each of them links, and a header that each of them
+//! includes first.
 
 use super::probe::Probe;
 use super::shared_object::{CompileOptions, SHARED, SharedObject, SourceText};
@@ -29,20 +29,20 @@ impl Common {
 }
 
 impl Compiler {
-    /// Compiles `source` and, where the compiler can, `header`, which both may include the `others`. Through the cache, as
-    /// [`Compiler::compile_shared`]. The header is worth it where it is the first line of code of what includes it.
+    /// Compiles `source` and, if there is one and the compiler can, `header`, which both may include the `others`. Through the
+    /// cache, as [`Compiler::compile_shared`]. The header is worth it where it is the first line of code of what includes it.
     ///
     /// # Errors
     /// As for [`Compiler::compile_shared`].
     pub fn compile_common(
         &self,
-        header: &SourceText,
+        header: Option<&SourceText>,
         source: &SourceText,
         others: &[SourceText],
         options: &CompileOptions,
         cache: &Arc<Cache>,
     ) -> Result<Common> {
-        let sources: Vec<SourceText> = [header, source].into_iter().chain(others).cloned().collect();
+        let sources: Vec<SourceText> = header.into_iter().chain([source]).chain(others).cloned().collect();
         sources.iter().try_for_each(SourceText::check)?;
         let supported = Probe::of(self, cache)?;
         let (arguments, _) = self.code_arguments(options, &supported);
@@ -59,11 +59,12 @@ impl Compiler {
                 Language::C | Language::Mpi => "c-header",
                 Language::Cxx => "c++-header",
             };
-            let compiled_header = format!("{}.gch", header.name);
-            // A compiler that cannot reads the header's text each time.
-            if let Err(Error::Interrupted) = run(&["-x", header_option, &header.name, "-o", &compiled_header])
-            {
-                return Err(Error::Interrupted);
+            if let Some(header) = header {
+                let compiled = format!("{}.gch", header.name);
+                // A compiler that cannot reads the header's text each time.
+                if let Err(Error::Interrupted) = run(&["-x", header_option, &header.name, "-o", &compiled]) {
+                    return Err(Error::Interrupted);
+                }
             }
             run(&["-c", "-x", self.language().option(), &source.name, "-o", COMPILED])
         };
@@ -107,7 +108,7 @@ mod tests {
         let common = |name: &str| {
             let text = format!("#include \"common.h\"\nconst int {name} = ANSWER;\n");
             let source = SourceText::new("common.cpp", text);
-            compiler.compile_common(&header, &source, &more, &options, &cache).unwrap()
+            compiler.compile_common(Some(&header), &source, &more, &options, &cache).unwrap()
         };
         let compile = |common: &Common, name: &str| {
             let text = format!("#include \"common.h\"\nconst int *{name}() {{ return &answer; }}\n");

@@ -18,7 +18,25 @@ use crate::geometry::rows_at_once;
 use crate::plan::KernelPlan;
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, any, call, int, name, truth, var};
 use polyhedral::program::{Access, FieldId, FieldRole, Program, Statement};
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Steps and points from which on a grid is computed in a copy: fewer steps gain less than the pages of the copy cost.
+#[derive(Serialize)]
+pub(super) struct CopiedFrom {
+    steps: i64,
+    points: i64,
+}
+
+/// What the emitted code takes where its user says nothing else.
+pub(super) const COPIED_FROM: CopiedFrom = CopiedFrom { steps: 64, points: 1 << 18 };
+
+/// Whether emitted code that has copies computes a dense grid in one, if there is memory for it.
+pub fn runs_in_copy(program: &Program, extents: &[i64], steps: i64) -> bool {
+    let stride: i64 = extents.iter().skip(1).product();
+    let points = extents.iter().product::<i64>();
+    grid::rows_collide(program, stride) && steps >= COPIED_FROM.steps && points >= COPIED_FROM.points
+}
 
 /// Whether a plan has code for it: rows that collide cost time where several are computed at once on the arrays.
 pub(super) fn has_copy(plan: &KernelPlan) -> bool {

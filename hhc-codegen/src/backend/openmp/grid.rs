@@ -41,8 +41,9 @@ const COMMENT: &str =
 
 /// The member that says how rows lie.
 fn spread() -> Block {
-    let comment = "Whether neighbouring rows fall into different cache sets. Where they lie (nearly) a multiple of 4 KiB \
-                   apart, many rows at once would evict each other.";
+    let comment = "Whether neighbouring rows fall into different cache sets and begin alike in vectors. Where they lie (nearly) a \
+                   multiple of 4 KiB apart, many rows at once would evict each other; where their distance is no multiple of \
+                   a vector, their loads and stores would touch two cache lines each.";
     Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised("int", "spread")])
 }
 
@@ -62,12 +63,15 @@ pub(super) fn integers(arguments: Arguments<'_>) -> Vec<String> {
 /// Rows whose distance is this close to a multiple of a page, in bytes, fall into the same cache sets.
 const CLOSE: i64 = 256;
 const PAGE: i64 = 4096;
+/// Bytes of a cache line, and of the longest vectors. Of several rows at once only the first one is aligned where their distance
+/// is no multiple of a vector: the others' loads and stores touch two lines each.
+const LINE: i64 = 64;
 
-/// Whether generated code takes neighbouring rows `stride` elements apart as colliding in the caches: the member `spread`,
-/// computed here.
-pub fn rows_collide(program: &Program, stride: i64) -> bool {
-    let bytes = program.fields.first().map_or(4, |field| field.element.bytes()) as i64;
-    (stride * bytes + CLOSE).rem_euclid(PAGE) < 2 * CLOSE
+/// Whether generated code takes neighbouring rows `stride` elements apart as colliding in the caches, or as beginning at
+/// different places of a cache line: the member `spread`, computed here for the longest vectors.
+pub(super) fn rows_collide(program: &Program, stride: i64) -> bool {
+    let bytes = program.fields.first().map_or(4, |field| field.element.bytes()) as i64 * stride;
+    (bytes + CLOSE).rem_euclid(PAGE) < 2 * CLOSE || bytes % LINE != 0
 }
 
 /// The values of all members, from arguments of their names. `level` is a stored level of a field.
@@ -83,7 +87,9 @@ pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(u
     let spread = match arguments.strides().first() {
         Some(stride) => {
             let bytes = c_tree::call("sizeof", [name(arguments.arrays()[0].element)]).cast(INT);
-            modulo(var(stride) * bytes + CLOSE, PAGE).ge(2 * CLOSE)
+            let distance = || var(stride) * bytes.clone();
+            let aligned = c_tree::call("tw_modulo", [distance(), name("TW_VECTOR")]).is(c_tree::int(0));
+            modulo(distance() + CLOSE, PAGE).ge(2 * CLOSE).and(aligned)
         }
         None => c_tree::int(1),
     };

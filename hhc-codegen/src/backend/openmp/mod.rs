@@ -30,10 +30,10 @@ use serde::Serialize;
 use std::slice;
 
 pub use choice::generate_with_choice;
+pub use copy::runs_in_copy;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
-pub use grid::rows_collide;
 pub use ranks::{RanksFiles, generate_ranks, ranks_library};
-pub use variants::{can_be_variants, variants};
+pub use variants::{Variants, can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
 ///
@@ -71,8 +71,9 @@ struct ProgramText {
     slots: Vec<String>,
     /// What all functions work on.
     grid: String,
-    /// Whether grids whose rows collide are copied.
+    /// Whether grids whose rows collide are copied, and from which size on.
     has_copy: bool,
+    copied_from: copy::CopiedFrom,
     /// Whether calls take memory.
     allocates: bool,
     /// The ghost zones of a periodic grid.
@@ -88,6 +89,9 @@ struct ProgramText {
     choice: Option<described::Choosing>,
     /// Whether there is a library for ranks.
     ranks: bool,
+    /// Whether the functions of statements are in a file of their own, and whether this is that file.
+    rows_apart: bool,
+    rows_alone: bool,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -97,14 +101,23 @@ struct ProgramText {
 impl ProgramText {
     /// The text of the first of these plans, with the functions of statements that any of them calls.
     fn new(plans: &[KernelPlan], names: &Names, own_bytes: i64, ranks: bool) -> Self {
-        let plan = &plans[0];
+        ProgramText::with_rows(&plans[0], names, own_bytes, ranks, rows::functions(plans, names))
+    }
+
+    /// The text of a plan with these functions of statements.
+    fn with_rows(
+        plan: &KernelPlan,
+        names: &Names,
+        own_bytes: i64,
+        ranks: bool,
+        statements: Vec<String>,
+    ) -> Self {
         let program = &plan.program;
         let arguments = Arguments { program, names };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
         let entry = Entry { plan, arguments, boundaries: copies, ending, between_tiles: ranks };
         let signature = Signature::new(program, names);
-        let statements = rows::functions(plans, names);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
@@ -119,6 +132,7 @@ impl ProgramText {
             slots: signature.slots(),
             grid: grid::structure(arguments, copy::has_copy(plan)),
             has_copy: copy::has_copy(plan),
+            copied_from: copy::COPIED_FROM,
             allocates: copy::has_copy(plan) || plan.program.is_periodic(),
             around: Zones::of(plan),
             line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
@@ -133,6 +147,8 @@ impl ProgramText {
             standalone: Standalone::openmp(arguments, &signature),
             choice: None,
             ranks,
+            rows_apart: false,
+            rows_alone: false,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,

@@ -22,6 +22,16 @@ const LINE: &str = "tw_line";
 
 /// The functions of all rows of these plans that are not printed part by part: the same for all tilings of a program.
 pub(super) fn functions(plans: &[KernelPlan], names: &Names) -> Vec<String> {
+    of_plans(plans, names, "static").0
+}
+
+/// The same for a file of their own, and the prototypes of those that kernels call.
+pub(super) fn functions_apart(plans: &[KernelPlan], names: &Names) -> (Vec<String>, Vec<String>) {
+    of_plans(plans, names, "TW_HIDDEN")
+}
+
+/// The functions, and the prototypes of those that kernels call, which have this attribute.
+fn of_plans(plans: &[KernelPlan], names: &Names, linkage: &'static str) -> (Vec<String>, Vec<String>) {
     // The statements of each row, and whether no point of it may run twice.
     let mut all: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
     for kernel in plans.iter().flat_map(|plan| &plan.kernels).filter(|kernel| !kernel.in_parts()) {
@@ -31,16 +41,19 @@ pub(super) fn functions(plans: &[KernelPlan], names: &Names) -> Vec<String> {
         }
     }
     let mut between: BTreeSet<usize> = BTreeSet::new();
-    let mut texts = Vec::new();
+    let (mut texts, mut prototypes) = (Vec::new(), Vec::new());
     for (statements, in_place) in all {
         if copy::has_copy(&plans[0]) {
             let new = statements.iter().filter(|&&statement| between.insert(statement));
             texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
         }
-        let functions = Update::new(&plans[0], names, statements, in_place).functions();
-        texts.extend(functions.iter().map(|function| function.print(Dialect::C)));
+        let update = Update { linkage, ..Update::new(&plans[0], names, statements, in_place) };
+        let whole_box = update.whole_box();
+        prototypes.push(whole_box.prototype(Dialect::C));
+        let functions = update.inner_functions().chain([whole_box]);
+        texts.extend(functions.map(|function| function.print(Dialect::C)));
     }
-    texts
+    (texts, prototypes)
 }
 
 /// A name for a row of these statements: that of the first one, and how many there are.
@@ -110,6 +123,8 @@ struct Update<'a> {
     width: i64,
     /// Whether grids may be copies of others.
     has_copy: bool,
+    /// The attribute of the function that kernels call.
+    linkage: &'static str,
 }
 
 impl<'a> Update<'a> {
@@ -147,12 +162,13 @@ impl<'a> Update<'a> {
             rows,
             width,
             has_copy,
+            linkage: "static",
         }
     }
 
-    fn functions(&self) -> Vec<Function> {
-        let variants = self.rows.iter().flat_map(|&rows| [self.block(rows), self.row(rows)]);
-        variants.chain([self.whole_box()]).collect()
+    /// The functions that [`Self::whole_box`] calls.
+    fn inner_functions(&self) -> impl Iterator<Item = Function> {
+        self.rows.iter().flat_map(|&rows| [self.block(rows), self.row(rows)])
     }
 
     fn dimension(&self) -> usize {
@@ -380,7 +396,7 @@ impl<'a> Update<'a> {
         let ends = (0..dimension).flat_map(|d| [(INT, format!("low{d}")), (INT, format!("high{d}"))]);
         Function::new(box_function(self.program, &self.statements))
             .comment(format!("{} at {}", self.comment(), spans.join(", ")))
-            .attribute("static")
+            .attribute(self.linkage)
             .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
             .parameter(INT, &names.time)
             .parameters(ends)

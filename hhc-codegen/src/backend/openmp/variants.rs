@@ -1,8 +1,8 @@
-//! Several tilings of one program in one C file: the functions of statements, which take the compiler nearly all of its
-//! time, are the same for all of them, so that ten tilings compile in little more time than one.
+//! Several tilings of one program: the functions of statements, which take the compiler most of its time, are the same for
+//! all of them and in a file of their own, so that they are compiled once for all tilings.
 
 use super::entry::Entry;
-use super::{ProgramText, boundary, kernels, parts, render, storages};
+use super::{ProgramText, boundary, kernels, parts, render, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
@@ -16,15 +16,38 @@ pub fn can_be_variants(plans: &[KernelPlan]) -> bool {
     plans.iter().all(|plan| plain(plan) && Arc::ptr_eq(&plan.program, &plans[0].program))
 }
 
-/// `NAME.c` and `NAME.h` of plans that [`can_be_variants`], and the symbol of each plan's `NAME_invoke`.
+/// Several tilings of one program as C text.
+#[derive(Debug)]
+pub struct Variants {
+    /// `NAME_rows.c`, the functions of statements: the same for all tilings of a program with a strategy.
+    pub rows: GeneratedFile,
+    /// `NAME.h`, which both C files include.
+    pub header: GeneratedFile,
+    /// `NAME.c`, all else.
+    pub kernels: GeneratedFile,
+    /// The symbol of each plan's `NAME_invoke`.
+    pub symbols: Vec<String>,
+}
+
+/// The text of plans that [`can_be_variants`]; `None` without any.
 ///
 /// # Errors
 /// As for [`super::generate`].
-pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>), PlanError> {
-    let Some(first) = plans.first() else { return Ok((Vec::new(), Vec::new())) };
+pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
+    let Some(first) = plans.first() else { return Ok(None) };
     let names = storages::names(first);
     let program = &first.program;
-    let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, false);
+    let own_bytes = parts::own_bytes(first)?;
+    let (rows, prototypes) = rows::functions_apart(plans, &names);
+    let with_rows = |rows| ProgramText::with_rows(first, &names, own_bytes, false, rows);
+    let alone = ProgramText {
+        functions: rows,
+        around: None,
+        rows_apart: true,
+        rows_alone: true,
+        ..with_rows(Vec::new())
+    };
+    let mut text = ProgramText { rows_apart: true, ..with_rows(prototypes) };
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
@@ -38,11 +61,16 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
         let entry = Entry { plan: &renamed, arguments, boundaries, ending, between_tiles: false };
         text.functions.extend(entry.functions());
     }
-    let file = |ending: &str, template: &str| {
-        let name = format!("{}.{ending}", program.name);
-        render(template, &text).map(|text| GeneratedFile { name, text })
+    let file = |text: &ProgramText, ending: &str, template: &str| {
+        let name = format!("{}{ending}", program.name);
+        render(template, text).map(|text| GeneratedFile { name, text })
     };
-    Ok((vec![file("c", "openmp/program.c")?, file("h", "openmp/program.h")?], symbols))
+    Ok(Some(Variants {
+        rows: file(&alone, "_rows.c", "openmp/program.c")?,
+        header: file(&text, ".h", "openmp/program.h")?,
+        kernels: file(&text, ".c", "openmp/program.c")?,
+        symbols,
+    }))
 }
 
 /// The plan with other names for its entry points and kernels.
