@@ -1,8 +1,9 @@
-//! What `mpirun` and `srun` with PMI tell a process of itself and the others that they started.
+//! What `mpirun` and `srun` tell a process of itself and the others that they started.
 
-/// Variables with the number of processes, and this one's.
-const COUNTS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-const RANKS: [&str; 2] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+/// Variables with the number of processes, and this one's. Those of Slurm come last: within an allocation `mpirun` starts its own helpers by
+/// `srun`, and who is started by `srun` with PMIx has no others.
+const COUNTS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"];
 
 /// How many processes there are, as far as it says.
 pub fn count() -> usize {
@@ -14,6 +15,6 @@ pub fn rank() -> usize {
     said(RANKS).unwrap_or(0)
 }
 
-fn said(names: [&str; 2]) -> Option<usize> {
-    names.into_iter().filter_map(|name| std::env::var(name).ok()?.parse().ok()).max()
+fn said(names: [&str; 3]) -> Option<usize> {
+    names.into_iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }

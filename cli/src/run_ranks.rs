@@ -31,11 +31,11 @@ pub fn wanted(arguments: &RunArguments) -> Option<Ranks> {
 pub fn joined(world: &World) -> Result<()> {
     if world.count == 1 && mpirun::count() > 1 {
         return Err(Error::wrong_input(format!(
-            "mpirun started {} processes, but they do not find each other: mpirun and the compiler for MPI belong to \
+            "mpirun or srun started {} processes, but they do not find each other: it and the compiler for MPI belong to \
              different MPIs",
             mpirun::count()
         ))
-        .hint("name the compiler of mpirun's MPI in $MPICC (mpicc.openmpi or mpicc.mpich), or take the other mpirun"));
+        .hint("name the compiler of mpirun's MPI in $MPICC (mpicc.openmpi or mpicc.mpich), or take the other mpirun; srun needs --mpi=pmix or --mpi=pmi2, as that MPI has it"));
     }
     Ok(())
 }

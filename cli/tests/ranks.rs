@@ -195,7 +195,12 @@ fn what_does_not_fit_is_refused_with_what_would() {
         assert_ne!(output.code, 0, "{}", output.stdout);
         assert!(output.stderr.contains(expected), "{case:?}: {}", output.stderr);
     }
-    // Processes that do not find each other.
+    // Processes that do not find each other: those of srun without the word for MPI.
+    let mut alone = command(&["run", "heat2d", "--size", "40x30", "--steps", "6", "--tile", TILE]);
+    with_mpi(&mut alone, mpi.0).env("SLURM_STEP_NUM_TASKS", "2").env("SLURM_PROCID", "0");
+    let output = finish(alone);
+    assert!(output.code != 0 && output.stderr.contains("srun started 2 processes"), "{}", output.stderr);
+    // Those of another MPI.
     let other = [("mpicc.mpich", "mpirun.openmpi")].into_iter().find(|(cc, mpirun)| {
         let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
         there(cc) && there(mpirun)

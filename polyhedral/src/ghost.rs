@@ -110,23 +110,6 @@ fn edge(interval: Interval) -> [i64; 2] {
     [GridEnd::Start, GridEnd::End].map(|end| at(end).max().unwrap_or(0).max(0))
 }
 
-/// The margins of all statements.
-fn margins(program: &Program) -> Vec<Margin> {
-    let mut margins: Vec<Margin> = Vec::new();
-    for statement in &program.statements {
-        let mut margin: Margin = statement.domain.iter().map(|&interval| edge(interval)).collect();
-        for read in &statement.reads {
-            let before = of_read(program, read, &margins);
-            for ((own, before), offset) in margin.iter_mut().zip(before).zip(&read.offset) {
-                own[0] = own[0].max(before[0] - offset);
-                own[1] = own[1].max(before[1] + offset);
-            }
-        }
-        margins.push(margin);
-    }
-    margins
-}
-
 /// The margin of the values that an access reads: those of the step itself have one.
 fn of_read(program: &Program, read: &Access, margins: &[Margin]) -> Margin {
     let mut margin = vec![[0; 2]; program.dimension()];
@@ -165,6 +148,25 @@ impl Ghosts {
         Ok(zones)
     }
 
+    /// By how much less than the valid box before a step the part is in which its values of a statement are right, per
+    /// statement and dimension, at ends of the box that are no ends of the grid. Whoever computes no more than these parts
+    /// computes all that is needed.
+    pub fn margins(program: &Program) -> Vec<Vec<[i64; 2]>> {
+        let mut margins: Vec<Margin> = Vec::new();
+        for statement in &program.statements {
+            let mut margin: Margin = statement.domain.iter().map(|&interval| edge(interval)).collect();
+            for read in &statement.reads {
+                let before = of_read(program, read, &margins);
+                for ((own, before), offset) in margin.iter_mut().zip(before).zip(&read.offset) {
+                    own[0] = own[0].max(before[0] - offset);
+                    own[1] = own[1].max(before[1] + offset);
+                }
+            }
+            margins.push(margin);
+        }
+        margins
+    }
+
     /// The ghost points below and above a box for so many steps, in this dimension.
     pub fn depth(&self, dimension: usize, steps: i64) -> [i64; 2] {
         [0, 1].map(|side| {
@@ -191,7 +193,7 @@ impl Ghosts {
         let edges = |statement: &Statement| statement.domain.iter().map(|&interval| edge(interval)).collect();
         let older = program.statements.iter().filter(|statement| has_older_levels(program, statement));
         Ok(Ghosts {
-            reach: largest(&mut margins(program).into_iter()),
+            reach: largest(&mut Ghosts::margins(program).into_iter()),
             frame: largest(&mut older.map(edges)),
         })
     }
@@ -216,7 +218,7 @@ impl Ghosts {
     fn shown(&self, program: &Program, kind: Whole) -> Result<GhostProof, GhostError> {
         let context = Context::new(BUDGET)?;
         let whole_of = |d: usize| if program.periodic[d] { Whole::Line } else { kind };
-        let margins = margins(program);
+        let margins = Ghosts::margins(program);
         // Statements and reads have many constraints in common.
         let mut shown = HashSet::new();
         for (number, statement) in program.statements.iter().enumerate() {

@@ -53,6 +53,7 @@ pub mod ghost;
 mod isl;
 pub mod legality;
 pub mod schedule;
+pub mod slant;
 pub mod sweep;
 
 /// The portable exponential that every back end computes bit for bit alike.

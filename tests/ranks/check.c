@@ -55,6 +55,10 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     }
     options.depth = arguments[3];
     options.blocking = (int)arguments[4];
+#ifdef TW_DEVICE
+    /* Both ways of messages, whatever MPI says of itself: here a device's memory is memory. */
+    options.device_messages = options.blocking ? 1 : -1;
+#endif
     int code = MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid);
     if (code != 0) {
         fclose(file);

@@ -82,7 +82,7 @@ static void read_costs(const char *path)
     if (file) fclose(file);
 }
 
-static int computed(const long long *sizes, long long steps)
+static int computed(const long long *sizes, long long steps, double share)
 {
     int at = 0;
     while (at < known && (costs[at].steps != steps || memcmp(costs[at].box, sizes, DIMENSION * sizeof *sizes) != 0)) ++at;
@@ -95,20 +95,38 @@ static int computed(const long long *sizes, long long steps)
         for (int d = 0; d < DIMENSION; ++d) printf(" %lld", sizes[d]);
         printf(" %lld\n", steps);
     }
-    if (costs[at].seconds > 0) smpi_execute_flops(1e9 * costs[at].seconds);
+    if (costs[at].seconds > 0) smpi_execute_flops(1e9 * costs[at].seconds * share);
     return 0;
 }
 
 int OWN(_invoke_levels)(void *const *levels, const long long *sizes, long long steps, const double *parameters)
 {
     (void)levels, (void)parameters;
-    return computed(sizes, steps);
+    return steps == 0 ? 0 : computed(sizes, steps, 1);
 }
 
 int OWN(_invoke_wide)(void *const *levels, const long long *sizes, long long steps, const double *parameters)
 {
     (void)levels, (void)parameters;
-    return computed(sizes, steps);
+    return steps == 0 ? 0 : computed(sizes, steps, 1);
+}
+
+/* The share of a box's points that lie within bounds that move, those of the first statement. */
+int OWN(_invoke_moving)(void *const *levels, const long long *sizes, long long steps, const double *parameters, const long long *moving)
+{
+    double all = 0;
+    (void)levels, (void)parameters;
+    for (long long step = 0; step < steps; ++step) {
+        double share = 1;
+        for (int d = 0; d < DIMENSION; ++d) {
+            const long long *const own = moving + 4 * d;
+            const long long low = own[0] + step * own[1], high = own[2] + step * own[3];
+            const long long first = low > 0 ? low : 0, end = high < sizes[d] ? high : sizes[d];
+            share *= end > first ? (double)(end - first) / (double)sizes[d] : 0;
+        }
+        all += share;
+    }
+    return computed(sizes, steps, steps > 0 ? all / (double)steps : 0);
 }
 
 void OWN(_between_tiles)(void (*function)(void *), void *argument)

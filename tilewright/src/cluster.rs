@@ -5,12 +5,13 @@
 //!
 //! ```text
 //! blocking     T(box + ghosts, k) + messages + packing
-//! overlapped   max(T(box, k), messages) + sum over strips of T(strip + ghosts, k) + packing
+//! overlapped   max(T(what needs no ghosts, k), messages) + T(what lies beyond it at each side, k) + packing
 //! messages     latency * (messages of the rank) + bytes / bandwidth
 //! packing      4 * bytes through memory: read and written at either end
 //! ```
 //!
-//! where `T` is the time model of a CPU. The tile is the best one for the box with ghost zones of a usual depth; with it the depth is chosen, and
+//! where `T` is the time model of a CPU. Where ranks compute each point once, it is taken for the box in which a part lies, times the share of
+//! its points that the part has, which changes from step to step. The tile is the best one for the box with ghost zones of a usual depth; with it the depth is chosen, and
 //! for that depth the tile again. So that redundant work and rows of ghost zones
 //! cost what they cost there.
 
@@ -21,6 +22,7 @@ use crate::ranks::{Exchange, exchange, exchange_once, ghosts, products};
 use crate::{strategies, text};
 use cost_models::machine::{Machine, Network};
 use hhc_codegen::TileSizes;
+use hhc_codegen::backend::openmp;
 use hhc_codegen::strategy::Strategy;
 use optimizer::{Method, Objective};
 use polyhedral::ghost::Ghosts;
@@ -41,7 +43,13 @@ const USUAL_DEPTH: i64 = 16;
 const DEEPEST_TILE: i64 = 64;
 
 /// A tile of a rank.
-type Tiled = (&'static dyn Strategy, TileSizes);
+#[derive(Clone)]
+struct Tiled {
+    strategy: &'static dyn Strategy,
+    tile: TileSizes,
+    /// Whether ranks with it compute each point once.
+    once: bool,
+}
 
 /// A program on computers that are alike and have a network.
 pub struct Cluster<'a> {
@@ -109,6 +117,17 @@ pub struct Scaled {
     pub own: OnCluster,
     /// Points per rank and second over those of one rank.
     pub efficiency: f64,
+}
+
+/// What a part of a box has of a dimension.
+#[derive(Clone, Copy)]
+enum Region {
+    /// What needs no ghosts: less with each step.
+    Middle,
+    /// What lies beyond it at one side.
+    Beyond(usize),
+    /// All of it, with the ghosts that are still right.
+    Wide,
 }
 
 /// A box of the rank with the most of everything.
@@ -253,7 +272,11 @@ impl<'a> Cluster<'a> {
         }
         let model = Model::new(self.stencil, &key.0, k, self.machine.clone(), None)?;
         let choice = model.tune(self.strategy, Method::Exact, Objective::Time)?.tuned.choice;
-        let tiled = (strategies::named(choice.strategy)?, choice.tile);
+        let (strategy, tile) = (strategies::named(choice.strategy)?, choice.tile);
+        let analysis = self.stencil.analysis()?;
+        let plan = hhc_codegen::strategy::plan(strategy, &self.stencil.program, &analysis.cone, &tile);
+        let once = plan.is_ok_and(|plan| openmp::ranks_compute_once(&plan));
+        let tiled = Tiled { strategy, tile, once };
         self.tiles.borrow_mut().insert(key, tiled.clone());
         Ok(tiled)
     }
@@ -352,7 +375,7 @@ impl<'a> Cluster<'a> {
     /// Seconds of `k` steps of a box.
     fn seconds(&self, own: &[i64], k: i64, tiled: &Tiled) -> Result<f64> {
         let model = Model::new(self.stencil, own, k, self.machine.clone(), None)?;
-        Ok(model.cost(tiled.0, &tiled.1, Residence::Best)?.0.prediction.seconds)
+        Ok(model.cost(tiled.strategy, &tiled.tile, Residence::Best)?.0.prediction.seconds)
     }
 
     fn of(&self, size: &[i64], steps: i64, cut: &Cut, k: i64, tiled: &Tiled) -> Result<OnCluster> {
@@ -376,11 +399,20 @@ impl<'a> Cluster<'a> {
         let messages = directions - local;
         let network = if messages > 0.0 { self.network.seconds(messages, bytes) } else { 0.0 };
         let packing = bytes * self.packing;
+        let all = match tiled.once {
+            true => self.part(cut, k, tiled, &vec![Region::Wide; wide.len()])?.max(own),
+            false => all,
+        };
         let blocking = (all - own, network, packing);
-        // The core in place, then strips with ghosts on both of their long sides.
-        let overlapped = self
-            .strips(cut, k, tiled)?
-            .map(|(seconds, moved)| (seconds, (network - own).max(0.0), packing + moved * self.packing));
+        let overlapped = match tiled.once {
+            true => self
+                .parts(cut, k, tiled)?
+                .map(|(middle, beyond)| (middle + beyond - own, (network - middle).max(0.0), packing)),
+            // The core in place, then strips with ghosts on both of their long sides.
+            false => self
+                .strips(cut, k, tiled)?
+                .map(|(seconds, moved)| (seconds, (network - own).max(0.0), packing + moved * self.packing)),
+        };
         let total = |(redundant, messages, packing): (f64, f64, f64)| own + redundant + messages + packing;
         let (ways, pays) = match overlapped {
             Some(ways) if total(ways) < total(blocking) => (ways, true),
@@ -396,8 +428,8 @@ impl<'a> Cluster<'a> {
             counts: cut.counts.clone(),
             depth: k,
             overlapped: pays,
-            strategy: tiled.0.id(),
-            tile: tiled.1.to_string(),
+            strategy: tiled.strategy.id(),
+            tile: tiled.tile.to_string(),
             seconds: total(ways) * bands,
             compute_s: own * bands,
             redundant_s: ways.0 * bands,
@@ -407,6 +439,55 @@ impl<'a> Cluster<'a> {
             memory_bytes: array_bytes(program, &wide),
             sent: sent.and(exchange_once(program, &self.ghosts, size, &cut.counts, k)),
         })
+    }
+
+    /// Seconds of what needs no ghosts, and of what lies beyond it, as the library parts them; `None` where the lines between would meet.
+    fn parts(&self, cut: &Cut, k: i64, tiled: &Tiled) -> Result<Option<(f64, f64)>> {
+        let dimension = cut.own.len();
+        let middle = vec![Region::Middle; dimension];
+        if (0..dimension).any(|d| self.extents(cut, d, k, Region::Middle, k).1 < 1) {
+            return Ok(None);
+        }
+        let mut beyond = 0.0;
+        for d in 0..dimension {
+            for side in (0..2).filter(|&side| cut.sides[d][side]) {
+                let mut regions = middle.clone();
+                regions[d] = Region::Beyond(side);
+                regions[d + 1..].fill(Region::Wide);
+                beyond += self.part(cut, k, tiled, &regions)?;
+            }
+        }
+        let middle = self.part(cut, k, tiled, &middle)?;
+        Ok((beyond > 0.0).then_some((middle, beyond)))
+    }
+
+    /// Seconds of `k` steps of a part of a box: those of the box that it lies in, and of its points the share that it has.
+    fn part(&self, cut: &Cut, k: i64, tiled: &Tiled, regions: &[Region]) -> Result<f64> {
+        let at = |step: i64| {
+            let all = regions.iter().enumerate();
+            all.map(|(d, &region)| self.extents(cut, d, k, region, step)).collect::<Vec<_>>()
+        };
+        let around: Vec<i64> = at(0).iter().map(|(around, _)| *around).collect();
+        let share =
+            |step: i64| at(step).iter().map(|&(around, own)| own as f64 / around as f64).product::<f64>();
+        let shares: f64 = (0..k).map(share).sum();
+        Ok(self.seconds(&around, k, tiled)? * shares / k as f64)
+    }
+
+    /// In one dimension, the extent of the box that a part lies in, and of the part in a step.
+    fn extents(&self, cut: &Cut, d: usize, k: i64, region: Region, step: i64) -> (i64, i64) {
+        let own = cut.own[d];
+        let sides: i64 =
+            (0..2).filter(|&side| cut.sides[d][side]).map(|side| self.ghosts.reach[d][side]).sum();
+        match region {
+            Region::Middle => (own, (own - sides * (step + 1)).max(0)),
+            Region::Wide => (own + self.ghost(cut, d, k), own + sides * (k - step - 1)),
+            Region::Beyond(side) => {
+                let reach = self.ghosts.reach[d][side];
+                let around = self.ghosts.depth(d, k)[side] + (k + 1) * reach;
+                (around.min(own + self.ghost(cut, d, k)).max(1), (k * reach).min(own))
+            }
+        }
     }
 
     /// Seconds of the strips at the sides of a box, and bytes that are copied for them; `None` where the box is too small.
@@ -435,13 +516,13 @@ impl<'a> Cluster<'a> {
 /// Bytes of the arrays of a box: every slot of every field, with rows padded as `tw_strides` of the library pads them.
 pub fn array_bytes(program: &Program, wide: &[i64]) -> u64 {
     let mut elements = *wide.last().unwrap_or(&0);
-    if wide.len() > 1 {
+    for extent in wide.iter().rev().skip(1) {
         elements = (elements + 15) / 16 * 16;
         while (elements * 4 + 256) % 4096 < 512 || (elements * 8 + 256) % 4096 < 512 {
             elements += 16;
         }
+        elements *= extent;
     }
-    elements *= wide.iter().rev().skip(1).product::<i64>();
     let level = |bytes: usize| (elements as u64 * bytes as u64 + 64) / 64 * 64;
     program.fields.iter().map(|field| level(field.element.bytes()) * field.role.slots() as u64).sum()
 }

@@ -58,8 +58,8 @@ pub fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
 /// Wrong input, or a program whose values depend on the whole grid.
 pub fn check(ranks: Option<&Ranks>, program: &Program, target: Target, c: bool) -> Result<()> {
     let Some(ranks) = ranks else { return Ok(()) };
-    if target != Target::OpenMp {
-        return Err(Error::wrong_input("code for ranks of MPI is OpenMP C alone")
+    if target == Target::Cuda && program.is_periodic() {
+        return Err(Error::wrong_input("CUDA code for ranks of MPI is for grids that do not wrap around")
             .hint("use --target openmp, or leave out --ranks"));
     }
     if c {
@@ -100,12 +100,15 @@ pub struct GhostFacts {
     pub frame: Vec<[i64; 2]>,
     /// Sets that isl showed empty.
     pub sets: usize,
+    /// The same for the order in which points that need no ghosts are computed before the others, each once; none where they are
+    /// computed in memory of their own, and points beside them twice.
+    pub lines: Option<usize>,
 }
 
 impl GhostFacts {
     /// Of a program's ghost zones.
-    pub fn new(ghosts: &Ghosts, proof: GhostProof) -> GhostFacts {
-        GhostFacts { reach: ghosts.reach.clone(), frame: ghosts.frame.clone(), sets: proof.sets }
+    pub fn new(ghosts: &Ghosts, proof: GhostProof, lines: Option<usize>) -> GhostFacts {
+        GhostFacts { reach: ghosts.reach.clone(), frame: ghosts.frame.clone(), sets: proof.sets, lines }
     }
 }
 
@@ -123,7 +126,14 @@ impl fmt::Display for GhostFacts {
             "; they suffice for grids, boxes and depths of all sizes: isl proved that no own point depends on what is \
              wrong beyond them ({} sets shown empty)",
             self.sets
-        )
+        )?;
+        match self.lines {
+            Some(sets) => write!(
+                f,
+                ", and that all that needs no ghosts can be computed first ({sets} sets); each point is computed once"
+            ),
+            None => Ok(()),
+        }
     }
 }
 

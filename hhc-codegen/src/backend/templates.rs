@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 20] = [
+const TEMPLATES: [(&str, &str); 25] = [
     ("openmp/program.c", include_str!("../../templates/openmp/program.c.hbs")),
     ("openmp/padded", include_str!("../../templates/openmp/padded.h.hbs")),
     ("openmp/around", include_str!("../../templates/openmp/around.h.hbs")),
@@ -16,6 +16,8 @@ const TEMPLATES: [(&str, &str); 20] = [
     ("openmp/main.c", include_str!("../../templates/openmp/main.c.hbs")),
     ("openmp/CMakeLists.txt", include_str!("../../templates/openmp/CMakeLists.txt.hbs")),
     ("openmp/ranks.c", include_str!("../../templates/openmp/ranks.c.hbs")),
+    ("openmp/ranks_moving", include_str!("../../templates/openmp/ranks_moving.c.hbs")),
+    ("openmp/ranks_copied", include_str!("../../templates/openmp/ranks_copied.c.hbs")),
     ("openmp/ranks_files", include_str!("../../templates/openmp/ranks_files.c.hbs")),
     ("openmp/ranks_hdf5", include_str!("../../templates/openmp/ranks_hdf5.c.hbs")),
     ("openmp/ranks.h", include_str!("../../templates/openmp/ranks.h.hbs")),
@@ -26,6 +28,9 @@ const TEMPLATES: [(&str, &str); 20] = [
     ("cuda/warp", include_str!("../../templates/cuda/warp.cuh")),
     ("cuda/program.h", include_str!("../../templates/cuda/program.h.hbs")),
     ("cuda/main.cu", include_str!("../../templates/cuda/main.cu.hbs")),
+    ("cuda/ranks_device.h", include_str!("../../templates/cuda/ranks_device.h.hbs")),
+    ("cuda/ranks_device.cu", include_str!("../../templates/cuda/ranks_device.cu.hbs")),
+    ("cuda/ranks_cmake", include_str!("../../templates/cuda/ranks_cmake.txt.hbs")),
     ("cuda/CMakeLists.txt", include_str!("../../templates/cuda/CMakeLists.txt.hbs")),
 ];
 

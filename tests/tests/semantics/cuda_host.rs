@@ -11,12 +11,12 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use toolchain::compiler::{Compiler, Language};
 
-const CUDA: &str = include_str!("cuda_host/cuda_runtime_api.h");
-const FIBERS: &str = include_str!("../../../templates/emulator/tw_fibers.h");
+pub const CUDA: &str = include_str!("cuda_host/cuda_runtime_api.h");
+pub const FIBERS: &str = include_str!("../../../templates/emulator/tw_fibers.h");
 
 /// `kernel<<<grid, threads, bytes, stream>>>(arguments)` as `tw_host::launch(grid, threads, bytes, stream, [=] {
 /// kernel(arguments); })`.
-fn with_calls(text: &str) -> String {
+pub fn with_calls(text: &str) -> String {
     let mut done = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("<<<") {

@@ -4,11 +4,13 @@
 //! All cases of one number of ranks are one launch of one program: `tests/ranks/main.c`. Without an MPI the tests say so
 //! and pass, but not in CI.
 
+use crate::cuda_host;
 use crate::harness::{parsed, run, shipped, small_plan};
 use execution::grid::{ProgramData, ValuesRef};
 use execution::{initial, reference};
+use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::backend::openmp;
-use hhc_codegen::strategy;
+use hhc_codegen::strategy::{self, Target};
 use polyhedral::ghost::Ghosts;
 use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
 use std::fmt::Write as _;
@@ -88,6 +90,15 @@ fn mpi() -> Option<(&'static str, &'static str)> {
 
 impl Built {
     fn new(cc: &str, programs: Vec<(Arc<Program>, Wrong)>) -> Built {
+        Built::with(cc, programs, Target::OpenMp)
+    }
+
+    /// With a processor in place of each rank's device ([`cuda_host`]).
+    fn on_devices(cc: &str, programs: Vec<(Arc<Program>, Wrong)>) -> Built {
+        Built::with(cc, programs, Target::Cuda)
+    }
+
+    fn with(cc: &str, programs: Vec<(Arc<Program>, Wrong)>, target: Target) -> Built {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let strict =
@@ -95,22 +106,49 @@ impl Built {
         let compile = |arguments: &[&str]| {
             run(Command::new(cc).args(strict).args(arguments).current_dir(folder.path()));
         };
+        let cxx = cc.replace("mpicc", "mpicxx");
+        let compile_cuda = |arguments: &[&str]| {
+            let host = ["-x", "c++", "-std=c++17", "-O0", "-w", "-ffp-contract=off", "-I.", "-c"];
+            let header = ["-include", "cuda_runtime_api.h"];
+            run(Command::new(&cxx).args(host).args(header).args(arguments).current_dir(folder.path()));
+        };
+        if target == Target::Cuda {
+            std::fs::write(at("cuda_runtime_api.h"), cuda_host::CUDA).unwrap();
+            std::fs::write(at("cuda_runtime.h"), "#include \"cuda_runtime_api.h\"\n").unwrap();
+            std::fs::write(at("tw_fibers.h"), cuda_host::FIBERS).unwrap();
+        }
         let mut list = String::new();
         for (program, wrong) in &programs {
             let name = &program.name;
             let small = |name: &str| small_plan(program, strategy::by_name(name).unwrap(), 0);
             let plan = small("hhc").or_else(|| small("naive")).unwrap();
-            for mut file in openmp::generate_ranks(&plan, None).unwrap().files {
+            let files = match target {
+                Target::OpenMp => openmp::generate_ranks(&plan, None),
+                Target::Cuda => cuda::generate_ranks(&plan, &CudaOptions::default(), None),
+            };
+            for mut file in files.unwrap().files {
                 if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}_mpi.c")) {
                     assert!(file.text.contains(from), "{name}: no `{from}`");
                     file.text = file.text.replace(from, to);
                 }
-                std::fs::write(at(&file.name), file.text).unwrap();
+                let launched = file.name.ends_with(".cu");
+                let text = if launched { cuda_host::with_calls(&file.text) } else { file.text };
+                std::fs::write(at(&file.name), text).unwrap();
             }
-            compile(&[&format!("{name}.c"), &format!("{name}_mpi.c")]);
+            match target {
+                Target::OpenMp => compile(&[&format!("{name}.c"), &format!("{name}_mpi.c")]),
+                Target::Cuda => compile_cuda(
+                    &[".cu", "_mpi_device.cu", "_mpi.c"]
+                        .map(|ending| format!("{name}{ending}"))
+                        .each_ref()
+                        .map(String::as_str),
+                ),
+            }
             let check = workspace().join("tests/ranks/check.c");
+            let device = if target == Target::Cuda { "-DTW_DEVICE" } else { "-DTW_HOST" };
             let macros = [format!("-DTW_NAME={name}"), format!("-DTW_HEADER=\"{name}_mpi.h\"")];
-            compile(&[&macros[0], &macros[1], "-o", &format!("{name}_check.o"), check.to_str().unwrap()]);
+            let object = format!("{name}_check.o");
+            compile(&[device, &macros[0], &macros[1], "-o", &object, check.to_str().unwrap()]);
             writeln!(list, "TW_STENCIL({name})").unwrap();
         }
         std::fs::write(at("stencils.inc"), list).unwrap();
@@ -122,7 +160,11 @@ impl Built {
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "o"))
             .collect();
-        run(Command::new(cc).args(objects).args(["-fopenmp", "-lm", "-o", "program"]).current_dir(&folder));
+        let linker = if target == Target::Cuda { &cxx } else { cc };
+        run(Command::new(linker)
+            .args(objects)
+            .args(["-fopenmp", "-lm", "-o", "program"])
+            .current_dir(&folder));
         Built { programs: programs.into_iter().map(|(program, _)| program).collect(), folder }
     }
 
@@ -312,17 +354,22 @@ fn ranks_compute_the_values_of_the_reference_and_send_what_the_model_says() {
     let built = Built::new(cc, programs.into_iter().map(|program| (program, None)).collect());
     // Checkpoints of three ranks are read by eight and by one.
     for ranks in [3, 8, 1] {
-        let mut all = cases(&built.programs, ranks, ranks as usize);
-        for (number, program) in built.programs.iter().enumerate() {
-            let own = all.iter().find(|case| case.program == number).unwrap().clone();
-            let name = format!("{}.checkpoint", program.name);
-            let kept = if ranks == 3 { Kept::Saved(name) } else { Kept::Restored(name) };
-            let size = [&[211][..], &[53, 47], &[29, 31, 27]][program.dimension() - 1].to_vec();
-            all.push(Case { size, depth: 0, kept: Some(kept), ..own });
-        }
-        pass(&built, mpirun, &all);
+        pass(&built, mpirun, &with_checkpoints(&built.programs, ranks, ranks == 3));
     }
     damaged_checkpoints_are_refused(&built, mpirun);
+}
+
+/// The same cases, and one of each program that writes a checkpoint, or goes on from it.
+fn with_checkpoints(programs: &[Arc<Program>], ranks: i64, saves: bool) -> Vec<Case> {
+    let mut all = cases(programs, ranks, ranks as usize);
+    for (number, program) in programs.iter().enumerate() {
+        let own = all.iter().find(|case| case.program == number).unwrap().clone();
+        let name = format!("{}.checkpoint", program.name);
+        let kept = if saves { Kept::Saved(name) } else { Kept::Restored(name) };
+        let size = [&[211][..], &[53, 47], &[29, 31, 27]][program.dimension() - 1].to_vec();
+        all.push(Case { size, depth: 0, kept: Some(kept), ..own });
+    }
+    all
 }
 
 /// A checkpoint in which a byte is wrong, one that is cut off, those of other grids and programs, and none.
@@ -371,7 +418,7 @@ fn named(shipped_as: &str, name: &str) -> Arc<Program> {
 #[test]
 fn mistakes_in_the_exchange_are_found() {
     let Some((cc, mpirun)) = mpi() else { return };
-    let faults: [(&str, &str, &str); 4] = [
+    let faults: [(&str, &str, &str); 6] = [
         ("thin", "tw_reach[TW_DIMENSION][2] = { { 1, 1 } }", "tw_reach[TW_DIMENSION][2] = { { 1, 0 } }"),
         (
             "stale",
@@ -380,10 +427,12 @@ fn mistakes_in_the_exchange_are_found() {
         ),
         (
             "early",
-            "tw_slot(f, state ? plan->time : 0, level);",
-            "tw_slot(f, state ? plan->time + 1 : 0, level);",
+            "tw_slot(f, state ? tw_now(plan) : 0, level);",
+            "tw_slot(f, state ? tw_now(plan) + 1 : 0, level);",
         ),
-        ("unmoved", "tw_part_copy(plan, &plan->parts[part], &plan->parts[part].own, 1, 1, k);", ";"),
+        ("crossed", "tw_slope[TW_DIMENSION][2] = { { 1, 1 } }", "tw_slope[TW_DIMENSION][2] = { { 0, 1 } }"),
+        ("lost", "begin[0] = low - k * tw_reach[d][0] + margin[0];", "begin[0] = low + 1;"),
+        ("unbounded", "if (!bounded && code == 0) {", "if (0) {"),
     ];
     let programs = faults.iter().map(|&(name, from, to)| (named("heat1d", name), Some((from, to)))).collect();
     let built = Built::new(cc, programs);
@@ -442,6 +491,47 @@ fn levels_go_through_hdf5_files_to_other_ranks() {
         let output = on("2", &arguments).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(&format!("code {code} ")), "{arguments:?}: {text}");
+    }
+}
+
+/// Boxes in memory of a device, packed there: the values of the reference, whatever way messages take, and levels in slots that turn.
+#[test]
+fn ranks_with_devices_compute_the_values_of_the_reference() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
+    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec()].concat();
+    let built = Built::on_devices(cc, programs.into_iter().map(|program| (program, None)).collect());
+    for ranks in [2, 4, 1] {
+        pass(&built, mpirun, &with_checkpoints(&built.programs, ranks, ranks == 2));
+    }
+    let faults = [
+        ("if (code == 0) code = tw_turn(plan, k);", ""),
+        (
+            "plan->device_incoming[number], plan->incoming[number], length",
+            "plan->device_incoming[number], plan->incoming[number], 0",
+        ),
+        (
+            "tw_three(from ? from->stride : dense, 0, source);",
+            "tw_three(to ? to->stride : dense, 0, source);",
+        ),
+        ("tw_part_copy(plan, &plan->parts[part], &plan->parts[part].own, 1, 1, k);", ";"),
+    ];
+    let heat = |number: usize, wrong| {
+        (named("heat2d", ["turned", "lost", "slanted", "unmoved"][number]), Some(wrong))
+    };
+    let wrong = faults.into_iter().enumerate().map(|(number, wrong)| heat(number, wrong));
+    let built = Built::on_devices(cc, wrong.collect());
+    let case = |program| Case {
+        program,
+        size: vec![53, 47],
+        steps: 11,
+        ranks: vec![2, 1],
+        depth: 3,
+        blocking: false,
+        kept: None,
+    };
+    for outcome in built.launch(mpirun, &[case(0), case(1), case(2), case(3)], 0.0) {
+        assert!(outcome.code == 0 && outcome.mismatches > 0, "{outcome:?}");
     }
 }
 

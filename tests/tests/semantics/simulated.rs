@@ -92,25 +92,15 @@ fn simulate(folder: &Path, own: &OnCluster, steps: i64, packing: f64, precision:
     simulated
 }
 
-/// The times of boxes by the model of one computer; strips are copied there and back besides.
+/// The times of boxes by the model of one computer.
 fn costs(stencil: &Stencil, own: &OnCluster, cluster: &Cluster<'_>, boxes: &[Vec<i64>]) -> String {
     let tile = TileSizes::parse(&own.tile).unwrap();
     let strategy = strategy::by_name(own.strategy).unwrap();
-    let points = |extents: &[i64]| extents.iter().map(|&extent| extent as f64).product::<f64>();
     let mut text = String::new();
     for known in boxes {
         let (&steps, extents) = known.split_last().unwrap();
         let model = Model::new(stencil, extents, steps, cluster.machine().clone(), None).unwrap();
-        let mut seconds = model.cost(strategy, &tile, Residence::Best).unwrap().0.prediction.seconds;
-        let core: f64 = boxes
-            .iter()
-            .filter(|other| other.last() == known.last())
-            .map(|other| points(&other[..other.len() - 1]))
-            .fold(0.0, f64::max);
-        if own.overlapped && points(extents) < 0.5 * core {
-            let bytes = points(extents) * stencil.program.bytes_of_a_point() as f64 / 2.0;
-            seconds += bytes * cluster.packing();
-        }
+        let seconds = model.cost(strategy, &tile, Residence::Best).unwrap().0.prediction.seconds;
         let numbers: Vec<String> = extents.iter().map(i64::to_string).collect();
         writeln!(text, "{} {steps} {seconds:e}", numbers.join(" ")).unwrap();
     }

@@ -70,10 +70,16 @@ pub fn emit(plan: &KernelPlan, request: &EmitRequest<'_>) -> Result<Emitted> {
     let ghosts = match request.ranks {
         None => None,
         Some(ranks) => {
-            let own = backend::openmp::generate_ranks(plan, ranks.counts())?;
+            let own = match request.target {
+                Target::OpenMp => backend::openmp::generate_ranks(plan, ranks.counts())?,
+                Target::Cuda => {
+                    let options = CudaOptions { limits: request.limits.clone() };
+                    backend::cuda::generate_ranks(plan, &options, ranks.counts())?
+                }
+            };
             files.retain(|file| own.files.iter().all(|other| file.name.as_os_str() != other.name.as_str()));
             files.extend(own.files.into_iter().map(text));
-            Some(GhostFacts::new(&own.ghosts, own.proof))
+            Some(GhostFacts::new(&own.ghosts, own.proof, own.lines))
         }
     };
     let mut facts = facts(plan, request, kernels);

@@ -20,6 +20,7 @@ mod loads;
 mod moves;
 mod parts;
 mod printer;
+mod ranks;
 mod rows;
 mod staged;
 mod staging;
@@ -30,6 +31,7 @@ mod ways;
 
 pub use kernel::CudaKernel;
 pub use limits::DeviceLimits;
+pub use ranks::generate_ranks;
 
 use super::arguments::Arguments;
 use super::bounds::bindings;

@@ -6,7 +6,7 @@
 use super::described::{Caches, Choosing, Numbered, prefix};
 use super::entry::Entry;
 use super::variants::renamed;
-use super::{ProgramText, boundary, kernels, parts, rows, storages};
+use super::{Below, ProgramText, boundary, kernels, parts, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
@@ -24,20 +24,21 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     let program = &first.program;
     let names = storages::names(first);
     let arguments = Arguments { program, names: &names };
-    let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, false);
+    let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, Below::Callers);
     let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
-    let mut functions = rows::functions(plans, &names);
+    let mut functions = rows::functions(plans, &names, false);
     for (number, plan) in plans.iter().enumerate() {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);
         functions.extend(renamed.kernels.iter().map(|kernel| kernels::function(&renamed, &names, kernel)));
-        let entry = Entry { plan: &renamed, arguments, boundaries: Vec::new(), ending, between_tiles: false };
+        let entry =
+            Entry { plan: &renamed, arguments, boundaries: Vec::new(), ending, below: Below::Callers };
         functions.push(entry.launches().print(Dialect::C));
     }
     functions.push(chosen(program, plans.len()).print(Dialect::C));
     functions.extend(boundaries);
     let ending = String::new();
-    let entry = Entry { plan: first, arguments, boundaries: copies, ending, between_tiles: false };
+    let entry = Entry { plan: first, arguments, boundaries: copies, ending, below: Below::Callers };
     functions.extend(entry.callers());
     text.functions = functions;
     let tiling = |(number, plan): (usize, &KernelPlan)| Numbered {

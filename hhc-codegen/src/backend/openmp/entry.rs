@@ -3,9 +3,11 @@
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, max};
+use super::Below;
 use super::around;
 use super::copy;
 use super::grid::{self, LAUNCHES};
+use super::moving;
 use crate::plan::{KernelPlan, Launch};
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, any, call, int, name, var};
 
@@ -17,8 +19,8 @@ pub(super) struct Entry<'a> {
     pub(super) boundaries: Vec<String>,
     /// What its own functions' names end in, where a file has several plans.
     pub(super) ending: String,
-    /// Whether callers can do something else between tiles.
-    pub(super) between_tiles: bool,
+    /// Who calls it.
+    pub(super) below: Below,
 }
 
 impl Entry<'_> {
@@ -36,9 +38,9 @@ impl Entry<'_> {
         format!("{function}{}", self.ending)
     }
 
-    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, `NAME_invoke_levels`, `NAME_invoke_wide`, without
-    /// bodies; the last one is for periodic programs alone.
-    fn heads(&self) -> [Function; 6] {
+    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, `NAME_invoke_levels`, `NAME_invoke_wide`,
+    /// `NAME_invoke_moving`, without bodies; the last but one is for periodic programs alone, the last one for ranks.
+    fn heads(&self) -> [Function; 7] {
         let declare = |ending: &str, form| {
             let head = Function::new(format!("{}{ending}", self.name())).result("int");
             self.arguments.declare(head, form)
@@ -58,11 +60,13 @@ impl Entry<'_> {
             declare("_levels", Form::Levels),
             uniform("_levels", Type::new("void *const").pointer(), "levels"),
             uniform("_wide", Type::new("void *const").pointer(), "levels"),
+            uniform("_moving", Type::new("void *const").pointer(), "levels")
+                .parameter(moving::kind(), moving::MOVING),
         ]
     }
 
     /// Their prototypes.
-    pub(super) fn prototypes(&self) -> [String; 6] {
+    pub(super) fn prototypes(&self) -> [String; 7] {
         self.heads().map(|head| head.prototype(Dialect::C))
     }
 
@@ -73,13 +77,19 @@ impl Entry<'_> {
 
     /// Those that call the launches.
     pub(super) fn callers(&self) -> Vec<String> {
-        let [run, strided, invoke, levels, invoke_levels, invoke_wide] = self.heads();
+        let [run, strided, invoke, levels, invoke_levels, invoke_wide, invoke_moving] = self.heads();
         let periodic = self.plan.program.is_periodic();
         let around = periodic.then(|| around::function(self.arguments, &self.own(AROUND), &self.own(WHOLE)));
         let wide = periodic.then(|| {
             let function = Function::new(format!("{}_wide", self.name())).attribute("static").result("int");
             let function = self.arguments.declare(function, Form::Levels).body(self.levels(WHOLE));
             [function, invoke_wide.body(self.invoke_levels("wide"))]
+        });
+        let moved = self.below.moves().then(|| {
+            let function = Function::new(format!("{}_moving", self.name())).attribute("static").result("int");
+            let function = self.arguments.declare(function, Form::Levels);
+            let function = function.parameter(moving::kind(), moving::MOVING).body(self.levels(MOVED));
+            [self.moved(), function, invoke_moving.body(self.invoke_levels("moving"))]
         });
         let whole = if periodic { AROUND } else { WHOLE };
         let all = [
@@ -89,7 +99,7 @@ impl Entry<'_> {
             invoke.body(self.invoke()),
             invoke_levels.body(self.invoke_levels("levels")),
         ];
-        let all = all.into_iter().chain(wide.into_iter().flatten());
+        let all = all.into_iter().chain(wide.into_iter().flatten()).chain(moved.into_iter().flatten());
         let mut text = if self.copies() { copy::functions(self.arguments) } else { Vec::new() };
         let all = [self.whole()].into_iter().chain(around).chain(all);
         text.extend(all.map(|function| function.print(Dialect::C)));
@@ -142,11 +152,23 @@ impl Entry<'_> {
         self.of_grid(&self.own(WHOLE), "Boundaries, and all time steps.", "int", body)
     }
 
+    /// All steps of a box with bounds that move. Boundaries have been copied.
+    fn moved(&self) -> Function {
+        let body = Block::from([Stmt::call(self.own(LAUNCHES), [name("grid")]), Stmt::Return(Some(int(0)))]);
+        self.of_grid(&self.own(MOVED), "All time steps, within bounds that move.", "int", body)
+    }
+
     /// Makes the grid of the arguments, and runs `function` on it.
     fn on_grid(&self, function: &str, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
         let grid = Type::new("struct tw_grid");
+        let bounds = name(if function == MOVED { moving::MOVING } else { "NULL" });
+        let bounds = self.below.moves().then_some(bounds);
         [
-            Stmt::constant(grid, "whole", grid::members(self.arguments, copy::has_copy(self.plan), level)),
+            Stmt::constant(
+                grid,
+                "whole",
+                grid::members(self.arguments, copy::has_copy(self.plan), bounds, level),
+            ),
             Stmt::Return(Some(call(self.own(function), [name("whole").address()]))),
         ]
     }
@@ -247,7 +269,7 @@ impl Entry<'_> {
         let blocks = kernel.blocks.iter().map(|block| var(block.variable));
         let arguments = [name("grid"), var(self.plan.outer.variable)].into_iter().chain(blocks);
         let run = Stmt::call(format!("tw_{}", kernel.name), arguments);
-        let between = self.between_tiles.then(|| Stmt::call("tw_tile_done", Vec::<Expr>::new()));
+        let between = (self.below != Below::Callers).then(|| Stmt::call("tw_tile_done", Vec::<Expr>::new()));
         let tile: Block = [run].into_iter().chain(between).collect();
         let mut body = Block::new();
         if !kernel.blocks.is_empty() {
@@ -286,7 +308,7 @@ impl Entry<'_> {
             name("fields").at(number as i64).cast(kind.pointer())
         });
         let mut body = self.unnamed("fields");
-        body.push(self.call_unnamed("strided", arrays.collect(), self.arguments.integers().len() - 1));
+        body.push(self.call_unnamed("strided", arrays.collect(), self.arguments.integers().len() - 1, None));
         body
     }
 
@@ -314,7 +336,8 @@ impl Entry<'_> {
             given += slots;
         }
         let sizes = self.arguments.sizes().len() + self.arguments.strides().len();
-        body.push(self.call_unnamed(form, arrays, sizes));
+        let bounds = (form == "moving").then(|| name(moving::MOVING));
+        body.push(self.call_unnamed(form, arrays, sizes, bounds));
         body
     }
 
@@ -327,17 +350,20 @@ impl Entry<'_> {
         Block::from([Stmt::when(any(missing), Stmt::Return(Some(int(5)))), Stmt::unused("parameters")])
     }
 
-    /// Passes uniform arguments on, so many sizes and strides among them.
-    fn call_unnamed(&self, form: &str, arrays: Vec<Expr>, sizes: usize) -> Stmt {
+    /// Passes uniform arguments on, so many sizes and strides among them, and bounds that move.
+    fn call_unnamed(&self, form: &str, arrays: Vec<Expr>, sizes: usize, bounds: Option<Expr>) -> Stmt {
         let sizes = (0..sizes).map(|number| name("sizes").at(number as i64).cast("ptrdiff_t"));
         let steps = var("steps").cast("ptrdiff_t");
         let parameters = 0..self.arguments.names.parameters.len();
         let parameters = parameters.map(|number| name("parameters").at(number as i64));
-        let all: Vec<Expr> = arrays.into_iter().chain(sizes).chain([steps]).chain(parameters).collect();
+        let all: Vec<Expr> =
+            arrays.into_iter().chain(sizes).chain([steps]).chain(parameters).chain(bounds).collect();
         Stmt::Return(Some(call(format!("{}_{form}", self.name()), all)))
     }
 }
 
+/// The function of all steps of a box with bounds that move.
+const MOVED: &str = "tw_moved";
 /// The function of all that entry points do.
 const WHOLE: &str = "tw_whole";
 /// The function that does it on a grid with ghost zones, where the grid is periodic.

@@ -4,6 +4,7 @@
 use super::super::arguments::Arguments;
 use super::super::names::Names;
 use super::super::points::{INT, modulo};
+use super::moving;
 use c_tree::{Block, Declaration, Dialect, Expr, Record, Stmt, Type, name, var};
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
 
@@ -13,7 +14,7 @@ pub(super) fn slots(program: &Program, field: usize) -> i64 {
 }
 
 /// `struct tw_grid`.
-pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool) -> String {
+pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool, moves: bool) -> String {
     let program = arguments.program;
     let shape: String = arguments.sizes().iter().map(|size| format!("[{size}]")).collect();
     let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
@@ -32,7 +33,8 @@ pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool) -> String {
     let integers = integers(arguments).into_iter().map(|member| Declaration::plain(INT, member)).collect();
     let parameters = arguments.names.parameters.iter().map(|name| Stmt::uninitialised("double", name));
     let members = arrays.chain([Stmt::Declare(integers)]).chain(parameters).chain(spread());
-    let members = members.chain(has_copy.then(outer).into_iter().flatten()).collect();
+    let members = members.chain(has_copy.then(outer).into_iter().flatten());
+    let members = members.chain(moves.then(bounds).into_iter().flatten()).collect();
     Record { comment: Some(COMMENT.to_string()), name: "tw_grid".to_string(), members }.print(Dialect::C)
 }
 
@@ -52,6 +54,13 @@ fn outer() -> Block {
     let comment = "Of a copy: the grid of the caller, where first and last levels lie.";
     let kind = Type::new("struct tw_grid").constant().pointer();
     Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised(kind, "outer")])
+}
+
+/// The member for bounds that move.
+fn bounds() -> Block {
+    let comment = "Bounds that move from step to step, where a caller has some, else NULL: for each statement and dimension the \
+                   first point at step 0, by how much it moves with each step, and the same of the point after the last.";
+    Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised(moving::kind(), moving::MOVING)])
 }
 
 /// Sizes, strides and steps: the members that are integers.
@@ -74,8 +83,14 @@ pub(super) fn rows_collide(program: &Program, stride: i64) -> bool {
     (bytes + CLOSE).rem_euclid(PAGE) < 2 * CLOSE || bytes % LINE != 0
 }
 
-/// The values of all members, from arguments of their names. `level` is a stored level of a field.
-pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(usize, i64) -> Expr) -> Expr {
+/// The values of all members, from arguments of their names. `level` is a stored level of a field, `bounds` those that move, where there
+/// is a member for them.
+pub(super) fn members(
+    arguments: Arguments<'_>,
+    has_copy: bool,
+    bounds: Option<Expr>,
+    level: &dyn Fn(usize, i64) -> Expr,
+) -> Expr {
     let program = arguments.program;
     let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
         match (number < program.fields.len()).then(|| slots(program, number)) {
@@ -95,7 +110,7 @@ pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(u
     };
     let integers = integers(arguments).into_iter().map(var);
     let outer = has_copy.then(|| name("NULL"));
-    Expr::List(arrays.chain(integers).chain(parameters).chain([spread]).chain(outer).collect())
+    Expr::List(arrays.chain(integers).chain(parameters).chain([spread]).chain(outer).chain(bounds).collect())
 }
 
 /// A stored level of a field in a grid, by its slot.

@@ -11,6 +11,7 @@ mod entry;
 mod grid;
 mod kernels;
 mod lines;
+mod moving;
 mod parts;
 mod ranks;
 mod rows;
@@ -32,7 +33,8 @@ use std::slice;
 pub use choice::generate_with_choice;
 pub use copy::runs_in_copy;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
-pub use ranks::{RanksFiles, generate_ranks, ranks_library};
+pub(super) use ranks::RanksText;
+pub use ranks::{RanksFiles, generate_ranks, ranks_compute_once, ranks_library};
 pub use variants::{Variants, can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
@@ -42,13 +44,33 @@ pub use variants::{Variants, can_be_variants, variants};
 pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let names = storages::names(plan);
     let own_bytes = parts::own_bytes(plan)?;
-    ProgramText::new(slice::from_ref(plan), &names, own_bytes, false).files()
+    ProgramText::new(slice::from_ref(plan), &names, own_bytes, Below::Callers).files()
 }
 
-/// The same files for a library for ranks: callers can do something else between tiles, and the build file has that library, too.
-fn generate_below_ranks(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
+/// The same files for a library for ranks: callers can do something else between tiles, boxes can have bounds that move, and the build file
+/// has that library, too.
+fn generate_below_ranks(plan: &KernelPlan, moving: bool) -> Result<Vec<GeneratedFile>, PlanError> {
     let names = storages::names(plan);
-    ProgramText::new(slice::from_ref(plan), &names, parts::own_bytes(plan)?, true).files()
+    let below = Below::Ranks { moving };
+    ProgramText::new(slice::from_ref(plan), &names, parts::own_bytes(plan)?, below).files()
+}
+
+/// Who calls a library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// Anybody.
+    Callers,
+    /// A library for ranks.
+    Ranks {
+        /// Whether its boxes have bounds that move.
+        moving: bool,
+    },
+}
+
+impl Below {
+    fn moves(self) -> bool {
+        self == Below::Ranks { moving: true }
+    }
 }
 
 /// The data of the templates.
@@ -64,7 +86,7 @@ struct ProgramText {
     /// Bytes of a thread's own memory.
     own_bytes: i64,
     /// The prototypes of the entry points.
-    prototypes: [String; 6],
+    prototypes: [String; 7],
     /// What the arrays are, as lines of a comment.
     arrays: Vec<String>,
     /// The functions that say where the newest levels are.
@@ -87,8 +109,9 @@ struct ProgramText {
     standalone: Standalone,
     /// Where there are several tilings: what chooses among them.
     choice: Option<described::Choosing>,
-    /// Whether there is a library for ranks.
+    /// Whether there is a library for ranks, and whether its boxes have bounds that move.
     ranks: bool,
+    moving: bool,
     /// Whether the functions of statements are in a file of their own, and whether this is that file.
     rows_apart: bool,
     rows_alone: bool,
@@ -100,8 +123,9 @@ struct ProgramText {
 
 impl ProgramText {
     /// The text of the first of these plans, with the functions of statements that any of them calls.
-    fn new(plans: &[KernelPlan], names: &Names, own_bytes: i64, ranks: bool) -> Self {
-        ProgramText::with_rows(&plans[0], names, own_bytes, ranks, rows::functions(plans, names))
+    fn new(plans: &[KernelPlan], names: &Names, own_bytes: i64, below: Below) -> Self {
+        let statements = rows::functions(plans, names, below.moves());
+        ProgramText::with_rows(&plans[0], names, own_bytes, below, statements)
     }
 
     /// The text of a plan with these functions of statements.
@@ -109,14 +133,15 @@ impl ProgramText {
         plan: &KernelPlan,
         names: &Names,
         own_bytes: i64,
-        ranks: bool,
+        below: Below,
         statements: Vec<String>,
     ) -> Self {
         let program = &plan.program;
         let arguments = Arguments { program, names };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
-        let entry = Entry { plan, arguments, boundaries: copies, ending, between_tiles: ranks };
+        let (ranks, moving) = (below != Below::Callers, below.moves());
+        let entry = Entry { plan, arguments, boundaries: copies, ending, below };
         let signature = Signature::new(program, names);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
         ProgramText {
@@ -130,7 +155,7 @@ impl ProgramText {
             prototypes: entry.prototypes(),
             arrays: signature.arrays(),
             slots: signature.slots(),
-            grid: grid::structure(arguments, copy::has_copy(plan)),
+            grid: grid::structure(arguments, copy::has_copy(plan), moving),
             has_copy: copy::has_copy(plan),
             copied_from: copy::COPIED_FROM,
             allocates: copy::has_copy(plan) || plan.program.is_periodic(),
@@ -149,6 +174,7 @@ impl ProgramText {
             ranks,
             rows_apart: false,
             rows_alone: false,
+            moving,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,

@@ -6,11 +6,13 @@ use super::super::names::Names;
 use super::super::signature::Signature;
 use super::super::standalone::description;
 use super::super::templates::render;
+use super::moving;
 use crate::PlanError;
 use crate::plan::KernelPlan;
 use crate::plan_counts::steps_of_tile;
 use polyhedral::ghost::{GhostProof, Ghosts};
 use polyhedral::program::{FieldRole, Program};
+use polyhedral::slant::Slants;
 use serde::Serialize;
 
 /// The files for ranks, and what was shown of them.
@@ -22,6 +24,8 @@ pub struct RanksFiles {
     pub ghosts: Ghosts,
     /// The proof that they suffice.
     pub proof: GhostProof,
+    /// Sets of points that isl showed empty besides, where points that need no ghosts are computed before the others in place.
+    pub lines: Option<usize>,
 }
 
 /// The files of a plan on ranks of MPI; `ranks` per dimension, or none where the library is to choose.
@@ -37,18 +41,19 @@ pub fn generate_ranks(plan: &KernelPlan, ranks: Option<&[i64]>) -> Result<RanksF
     };
     let ghosts = Ghosts::of(program).map_err(|error| refused(error.to_string()))?;
     let proof = ghosts.prove(program).map_err(|error| refused(error.to_string()))?;
-    let data = RanksText::new(plan, &ghosts, ranks);
+    let moving = Moving::of(plan, &ghosts);
+    let data = RanksText::new(plan, &ghosts, moving.as_ref(), ranks);
     let file = |ending: &str, template: &str| {
         let name = format!("{}_mpi{ending}", program.name);
         render(template, &data).map(|text| GeneratedFile { name, text })
     };
-    let mut files = super::generate_below_ranks(plan)?;
+    let mut files = super::generate_below_ranks(plan, moving.is_some())?;
     files.extend([
         file(".c", "openmp/ranks.c")?,
         file(".h", "openmp/ranks.h")?,
         file("_main.c", "openmp/ranks_main.c")?,
     ]);
-    Ok(RanksFiles { files, ghosts, proof })
+    Ok(RanksFiles { files, ghosts, proof, lines: moving.map(|moving| moving.sets) })
 }
 
 /// The library for ranks, with what a process calls that is built without MPI.
@@ -61,9 +66,36 @@ pub fn ranks_library(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError>
     let own = [".c", ".h", "_mpi.c", "_mpi.h"].map(|ending| format!("{name}{ending}"));
     let mut files: Vec<GeneratedFile> =
         all.files.into_iter().filter(|file| own.contains(&file.name)).collect();
-    let text = render("openmp/ranks_loaded.c", &RanksText::new(plan, &all.ghosts, None))?;
+    let text = render("openmp/ranks_loaded.c", &RanksText::new(plan, &all.ghosts, None, None))?;
     files.push(GeneratedFile { name: format!("{name}_mpi_loaded.c"), text });
     Ok(files)
+}
+
+/// Bounds that move with the steps, so that each point of a rank's box is computed once, in place.
+struct Moving {
+    slants: Slants,
+    margins: Vec<Vec<[i64; 2]>>,
+    /// Sets that isl showed empty.
+    sets: usize,
+}
+
+impl Moving {
+    /// Those of a plan whose rows can be narrowed, and whose lines are proved; else none, and parts of a box have memory of their own.
+    fn of(plan: &KernelPlan, ghosts: &Ghosts) -> Option<Moving> {
+        let slants = Slants::of(&plan.program, ghosts).ok()?;
+        let margins = Ghosts::margins(&plan.program);
+        if !moving::can_move(plan, &slants, &margins) {
+            return None;
+        }
+        let sets = slants.prove(&plan.program).ok()?;
+        Some(Moving { slants, margins, sets })
+    }
+}
+
+/// Whether ranks compute each point of their boxes once ([`polyhedral::slant`]): first what needs no ghosts, and what does afterwards; else
+/// the latter is computed in memory of its own, and points beside it twice.
+pub fn ranks_compute_once(plan: &KernelPlan) -> bool {
+    Ghosts::of(&plan.program).is_ok_and(|ghosts| Moving::of(plan, &ghosts).is_some())
 }
 
 /// Rows of a table in C.
@@ -81,7 +113,7 @@ impl From<Vec<String>> for Table {
 
 /// The data of the templates.
 #[derive(Serialize)]
-struct RanksText {
+pub(in super::super) struct RanksText {
     version: &'static str,
     name: String,
     description: Vec<String>,
@@ -100,9 +132,25 @@ struct RanksText {
     reach: String,
     frame: String,
     least: String,
+    /// Whether parts of a box have bounds that move, and these.
+    moving: bool,
+    margins: Table,
+    slope: String,
+    slants: Table,
     /// Whether the grid wraps around anywhere, and where.
     periodic: bool,
     wraps: String,
+    /// Whether a device computes, after how many steps the levels of all its fields lie where they lay before, the most levels of a field,
+    /// and what guards the header of what it is to do.
+    device: bool,
+    turns: usize,
+    most_slots: usize,
+    guard_of_device: String,
+    /// Names in CMake.
+    cmake: String,
+    cmake_option: String,
+    /// The arguments of the device's entry point, from uniform ones.
+    passed: String,
     /// The end of the name of the entry point that computes steps of a box.
     steps_of_box: &'static str,
     ranks: String,
@@ -115,13 +163,23 @@ struct RanksText {
 }
 
 impl RanksText {
-    fn new(plan: &KernelPlan, ghosts: &Ghosts, ranks: Option<&[i64]>) -> Self {
+    /// The library for a program whose boxes are computed by a device.
+    pub(in super::super) fn on_devices(plan: &KernelPlan, ghosts: &Ghosts, ranks: Option<&[i64]>) -> Self {
+        RanksText { device: true, ..RanksText::new(plan, ghosts, None, ranks) }
+    }
+
+    fn new(plan: &KernelPlan, ghosts: &Ghosts, moving: Option<&Moving>, ranks: Option<&[i64]>) -> Self {
         let program = &plan.program;
         let dimension = program.dimension();
         let pairs = |pairs: &[[i64; 2]]| {
             pairs.iter().map(|[low, high]| format!("{{ {low}, {high} }}")).collect::<Vec<_>>().join(", ")
         };
         let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        let by_statement = |of: fn(&Moving) -> &Vec<Vec<[i64; 2]>>| -> Table {
+            let rows = moving.into_iter().flat_map(of).map(|all| format!("{{ {} }}", pairs(all)));
+            rows.collect::<Vec<_>>().into()
+        };
+        let slots = || program.fields.iter().map(|field| field.role.slots());
         let open = vec![0; dimension];
         let signature = Signature::new(program, &Names::new(program));
         let parameters: Vec<String> =
@@ -131,7 +189,14 @@ impl RanksText {
             name: program.name.clone(),
             description: description(program),
             arrays: arrays(program),
-            guard: signature.guard.replace("_H", "_mpi_H"),
+            guard: format!("TILEWRIGHT_{}_mpi_H", program.name),
+            device: false,
+            turns: slots().fold(1, common_multiple),
+            most_slots: slots().max().unwrap_or(1),
+            guard_of_device: format!("TILEWRIGHT_{}_mpi_device_H", program.name),
+            passed: passed(&signature),
+            cmake: signature.cmake.clone(),
+            cmake_option: signature.cmake_option.clone(),
             fingerprint: fingerprint(&program.to_source()),
             dimension,
             fields: fields(program).into(),
@@ -139,13 +204,17 @@ impl RanksText {
                 .map(|series| format!("{{ {}, {} }}", series.element.bytes(), series.length(0)))
                 .collect::<Vec<_>>()
                 .into(),
-            slots: program.fields.iter().map(|field| field.role.slots()).sum(),
+            slots: slots().sum(),
             directions: 3_usize.pow(dimension as u32),
             parameters: parameters.len(),
             defaults: if parameters.is_empty() { "0".to_owned() } else { parameters.join(", ") },
             reach: pairs(&ghosts.reach),
             frame: pairs(&ghosts.frame),
             least: list(&program.least_size),
+            moving: moving.is_some(),
+            margins: by_statement(|moving| &moving.margins),
+            slope: moving.map(|moving| pairs(&moving.slants.slope)).unwrap_or_default(),
+            slants: by_statement(|moving| &moving.slants.margins),
             periodic: program.is_periodic(),
             wraps: list(&program.periodic.iter().map(|&periodic| i64::from(periodic)).collect::<Vec<_>>()),
             steps_of_box: if program.is_periodic() { "wide" } else { "levels" },
@@ -160,6 +229,23 @@ impl RanksText {
             default_sizes: ["16777216", "4096, 4096", "256, 256, 256"][dimension - 1],
         }
     }
+}
+
+/// The least number that both divide.
+fn common_multiple(a: usize, b: usize) -> usize {
+    let (a, b) = (a.max(1), b.max(1));
+    (1..=b).map(|times| a * times).find(|multiple| multiple.is_multiple_of(b)).unwrap_or(a * b)
+}
+
+/// The arguments of the strided entry point of a device, from arrays, sizes, steps, parameters and a stream.
+fn passed(signature: &Signature) -> String {
+    let array = |qualifier: &str, kind: &str, at: usize| format!("({qualifier}{kind} *)arrays[{at}]");
+    let fields = signature.fields.iter().map(|field| array(&field.qualifier, &field.c_type, field.index));
+    let series = signature.series.iter().map(|series| array("const ", &series.c_type, series.index));
+    let sizes = (0..2 * signature.sizes.len()).map(|at| format!("(ptrdiff_t)sizes[{at}]"));
+    let parameters = signature.parameters.iter().map(|parameter| format!("parameters[{}]", parameter.index));
+    let all = fields.chain(series).chain(sizes).chain(["(ptrdiff_t)steps".to_owned()]).chain(parameters);
+    all.chain(["(cudaStream_t)stream".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
 /// The hash FNV-1a, which is the same in all versions and on all machines.

@@ -8,6 +8,7 @@ use super::super::names::Names;
 use super::super::points::{INT, as_it_is, moved, place};
 use super::copy;
 use super::grid::level_of_access;
+use super::moving;
 use crate::geometry::{block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
@@ -21,17 +22,23 @@ const ROWS_IN_VECTORS: usize = 2;
 const LINE: &str = "tw_line";
 
 /// The functions of all rows of these plans that are not printed part by part: the same for all tilings of a program.
-pub(super) fn functions(plans: &[KernelPlan], names: &Names) -> Vec<String> {
-    of_plans(plans, names, "static").0
+/// `moving`: whether bounds of the grid narrow each box.
+pub(super) fn functions(plans: &[KernelPlan], names: &Names, moving: bool) -> Vec<String> {
+    of_plans(plans, names, "static", moving).0
 }
 
 /// The same for a file of their own, and the prototypes of those that kernels call.
 pub(super) fn functions_apart(plans: &[KernelPlan], names: &Names) -> (Vec<String>, Vec<String>) {
-    of_plans(plans, names, "TW_HIDDEN")
+    of_plans(plans, names, "TW_HIDDEN", false)
 }
 
 /// The functions, and the prototypes of those that kernels call, which have this attribute.
-fn of_plans(plans: &[KernelPlan], names: &Names, linkage: &'static str) -> (Vec<String>, Vec<String>) {
+fn of_plans(
+    plans: &[KernelPlan],
+    names: &Names,
+    linkage: &'static str,
+    moving: bool,
+) -> (Vec<String>, Vec<String>) {
     // The statements of each row, and whether no point of it may run twice.
     let mut all: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
     for kernel in plans.iter().flat_map(|plan| &plan.kernels).filter(|kernel| !kernel.in_parts()) {
@@ -47,7 +54,7 @@ fn of_plans(plans: &[KernelPlan], names: &Names, linkage: &'static str) -> (Vec<
             let new = statements.iter().filter(|&&statement| between.insert(statement));
             texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
         }
-        let update = Update { linkage, ..Update::new(&plans[0], names, statements, in_place) };
+        let update = Update { linkage, moving, ..Update::new(&plans[0], names, statements, in_place) };
         let whole_box = update.whole_box();
         prototypes.push(whole_box.prototype(Dialect::C));
         let functions = update.inner_functions().chain([whole_box]);
@@ -125,6 +132,8 @@ struct Update<'a> {
     has_copy: bool,
     /// The attribute of the function that kernels call.
     linkage: &'static str,
+    /// Whether bounds of the grid narrow each box.
+    moving: bool,
 }
 
 impl<'a> Update<'a> {
@@ -163,6 +172,7 @@ impl<'a> Update<'a> {
             width,
             has_copy,
             linkage: "static",
+            moving: false,
         }
     }
 
@@ -352,6 +362,9 @@ impl<'a> Update<'a> {
         let (names, dimension) = (self.names, self.dimension());
         let grid = name("grid");
         let mut body = Block::new();
+        if self.moving {
+            body.push(moving::narrowed(dimension, self.statements[0], &names.time));
+        }
         if self.has_copy {
             body.extend(copy::between(self.program, names, &self.statements));
         }

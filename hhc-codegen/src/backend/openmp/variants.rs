@@ -2,7 +2,7 @@
 //! all of them and in a file of their own, so that they are compiled once for all tilings.
 
 use super::entry::Entry;
-use super::{ProgramText, boundary, kernels, parts, render, rows, storages};
+use super::{Below, ProgramText, boundary, kernels, parts, render, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
@@ -39,7 +39,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
     let program = &first.program;
     let own_bytes = parts::own_bytes(first)?;
     let (rows, prototypes) = rows::functions_apart(plans, &names);
-    let with_rows = |rows| ProgramText::with_rows(first, &names, own_bytes, false, rows);
+    let with_rows = |rows| ProgramText::with_rows(first, &names, own_bytes, Below::Callers, rows);
     let alone = ProgramText {
         functions: rows,
         around: None,
@@ -58,7 +58,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
         text.functions.extend(kernels);
         symbols.push(format!("{}_invoke", renamed.program.name));
         let boundaries = copies.clone();
-        let entry = Entry { plan: &renamed, arguments, boundaries, ending, between_tiles: false };
+        let entry = Entry { plan: &renamed, arguments, boundaries, ending, below: Below::Callers };
         text.functions.extend(entry.functions());
     }
     let file = |text: &ProgramText, ending: &str, template: &str| {

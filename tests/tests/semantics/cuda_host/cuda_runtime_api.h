@@ -84,7 +84,13 @@ inline void launch(dim3 grid, dim3 own, size_t, cudaStream_t, const std::functio
 inline void __syncthreads() { tw_host::fibers.pause(); }
 
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreate(cudaStream_t *stream) { return *stream = nullptr, cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t error) { return error ? "an error" : "none"; }
 template <class Kernel> cudaError_t cudaFuncSetAttribute(Kernel, int, int) { return cudaSuccess; }
 
@@ -106,6 +112,13 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int) {
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
+
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t) {
+    return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemset(void *to, int value, size_t bytes) { return memset(to, value, bytes), cudaSuccess; }
+inline cudaError_t cudaMallocHost(void **to, size_t bytes) { return cudaMalloc(to, bytes); }
+inline cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
 
 inline cudaError_t cudaEventCreate(cudaEvent_t *event) { return *event = nullptr, cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, int) { return cudaSuccess; }
