@@ -151,6 +151,15 @@ if [ "${CI:-}" = true ] && [ "$check_only" = 0 ] && ! have mpicc; then
     fi
 fi
 
+# A Redis server, for the tests of trials that a team shares. Without one they say that they are skipped, and only CI insists on it.
+if [ "${CI:-}" = true ] && [ "$check_only" = 0 ] && ! have redis-server; then
+    find_manager
+    if [ "$manager" = apt-get ]; then
+        packages=redis-server missing=" redis-server"
+        (install_packages) || say "could not install redis-server"
+    fi
+fi
+
 # A headless browser, for the test that opens a report. Without one the test says that it is skipped, and only CI
 # insists on it; TW_BROWSER=0 does without there, too.
 if [ "${CI:-}" = true ] && [ "${TW_BROWSER:-1}" != 0 ] && [ "$check_only" = 0 ] && ! have chromium && ! have google-chrome; then

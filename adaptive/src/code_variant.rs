@@ -3,8 +3,10 @@
 
 use crate::context::Context;
 use crate::error::{AdaptiveError, Result};
+use crate::instance;
 use crate::limits::MOST_FEATURES;
 use crate::model::Model;
+use crate::model_file;
 use crate::note::Reason;
 use crate::plan_cache::PlanCache;
 use crate::selector::{Choice, Selector};
@@ -12,10 +14,13 @@ use rayon::prelude::*;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use trials::Value;
+use tuner::{Point, Space};
 
 type Run<A, R> = Box<dyn Fn(&mut A) -> R + Send + Sync>;
+type RunWith<A, R> = Arc<dyn Fn(&mut A, &[Value]) -> R + Send + Sync>;
 type Feature<A> = Box<dyn Fn(&A) -> f64 + Send + Sync>;
-type Constraint<A> = Box<dyn Fn(&A) -> bool + Send + Sync>;
+type Constraint<A> = Arc<dyn Fn(&A) -> bool + Send + Sync>;
 type Shape<A> = Box<dyn Fn(&A) -> u64 + Send + Sync>;
 
 /// Evaluates features into a slice; false where one has no value.
@@ -34,6 +39,32 @@ struct Functions<A: ?Sized> {
     allowed_all: Option<AllowedAll<A>>,
 }
 
+/// What a variant does.
+enum Body<A: ?Sized, R> {
+    Plain(Run<A, R>),
+    /// With values of parameters.
+    Tunable(Tunable<A, R>),
+}
+
+/// What a variant does, with the values of its parameters.
+enum Code<A: ?Sized, R> {
+    Plain(Run<A, R>),
+    Instance(RunWith<A, R>, Vec<Value>),
+}
+
+/// A variant with parameters, and where a search begins.
+struct Tunable<A: ?Sized, R> {
+    space: Space,
+    start: Point,
+    run: RunWith<A, R>,
+}
+
+/// An instance of a variant with parameters.
+struct Instance<A: ?Sized, R> {
+    tunable: Arc<(String, Tunable<A, R>)>,
+    point: Point,
+}
+
 /// A function with variants: what takes an `A` and gives an `R`. Variants get the argument as `&mut A`, features and
 /// constraints as `&A`; several arguments are a struct or a tuple. Clones are the same function, for any number of threads.
 pub struct CodeVariant<A: ?Sized, R> {
@@ -42,7 +73,9 @@ pub struct CodeVariant<A: ?Sized, R> {
 
 struct Inner<A: ?Sized, R> {
     selector: Selector,
-    variants: Vec<Run<A, R>>,
+    variants: Vec<Code<A, R>>,
+    /// For each variant the one with parameters that it is an instance of.
+    instances: Vec<Option<Instance<A, R>>>,
     functions: Functions<A>,
     cache: PlanCache,
 }
@@ -63,7 +96,7 @@ impl<A: ?Sized, R> fmt::Debug for CodeVariant<A, R> {
 pub struct Builder<A: ?Sized, R> {
     context: Context,
     name: String,
-    variants: Vec<(String, Run<A, R>)>,
+    variants: Vec<(String, Body<A, R>)>,
     default: Option<String>,
     features: Vec<(String, Feature<A>)>,
     constraints: Vec<(String, Constraint<A>)>,
@@ -92,8 +125,28 @@ impl<A: ?Sized, R> Builder<A, R> {
 
     /// Adds a variant. All variants do the same, each in its way.
     pub fn variant(mut self, name: &str, run: impl Fn(&mut A) -> R + Send + Sync + 'static) -> Self {
-        self.variants.push((name.to_owned(), Box::new(run)));
+        self.variants.push((name.to_owned(), Body::Plain(Box::new(run))));
         self
+    }
+
+    /// Adds a variant with parameters, which gets their values in the order of the space. A model names values that suit the input;
+    /// without one, it runs with those of `start`, the first level of parameters that are not stated.
+    ///
+    /// # Errors
+    /// A start that is no point of the space.
+    pub fn tunable(
+        mut self,
+        name: &str,
+        space: Space,
+        start: &[(&str, Value)],
+        run: impl Fn(&mut A, &[Value]) -> R + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let stated: Vec<(String, Value)> =
+            start.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let start = instance::start(name, &space, &stated)?;
+        let tunable = Tunable { space, start, run: Arc::new(run) };
+        self.variants.push((name.to_owned(), Body::Tunable(tunable)));
+        Ok(self)
     }
 
     /// Names the variant that is right for every input; the first one where none is named.
@@ -110,7 +163,7 @@ impl<A: ?Sized, R> Builder<A, R> {
 
     /// Adds a constraint: where it is false, the variant is not run. All constraints of a variant must hold.
     pub fn constraint(mut self, variant: &str, holds: impl Fn(&A) -> bool + Send + Sync + 'static) -> Self {
-        self.constraints.push((variant.to_owned(), Box::new(holds)));
+        self.constraints.push((variant.to_owned(), Arc::new(holds)));
         self
     }
 
@@ -132,17 +185,65 @@ impl<A: ?Sized, R> Builder<A, R> {
     /// # Errors
     /// No variant, two of one name, a default or a constraint of a variant that is not there. A model that is missing or of
     /// another function is none: the context is told, and the default runs.
-    pub fn build(self) -> Result<CodeVariant<A, R>> {
-        let (names, variants): (Vec<String>, Vec<Run<A, R>>) = self.variants.into_iter().unzip();
-        let (feature_names, features): (Vec<String>, Vec<Feature<A>>) = self.features.into_iter().unzip();
+    pub fn build(mut self) -> Result<CodeVariant<A, R>> {
+        let bases: Vec<String> = self.variants.iter().map(|(name, _)| name.clone()).collect();
+        let has_parameters = self.variants.iter().any(|(_, body)| matches!(body, Body::Tunable(_)));
+        if has_parameters && self.model.is_none() {
+            // Which instances there are is said by the model. What is wrong with it is told below.
+            let found = self.context.model_file(&self.name).and_then(|path| model_file::load(&path).ok());
+            self.model = found.map(Arc::new);
+        }
         let place = |name: &str| {
-            let place = names.iter().position(|own| own == name);
-            place.ok_or_else(|| AdaptiveError::unknown("variant", name, &names))
+            let place = bases.iter().position(|own| own == name);
+            place.ok_or_else(|| AdaptiveError::unknown("variant", name, &bases))
         };
-        let default = self.default.as_deref().map_or(Ok(0), place)?;
+        let default_base = self.default.as_deref().map_or(Ok(0), place)?;
+        let known = self.model.as_ref().map(|model| model.variants.clone());
+        let (mut names, mut variants, mut instances, mut origins) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut default = 0;
+        for (base, (name, body)) in std::mem::take(&mut self.variants).into_iter().enumerate() {
+            if base == default_base {
+                default = names.len();
+            }
+            let tunable = match body {
+                Body::Plain(run) => {
+                    names.push(name);
+                    variants.push(Code::Plain(run));
+                    instances.push(None);
+                    origins.push(base);
+                    continue;
+                }
+                Body::Tunable(tunable) => Arc::new((name, tunable)),
+            };
+            let (name, Tunable { space, start, .. }) = &*tunable;
+            let mut points: Vec<Point> = known
+                .iter()
+                .flatten()
+                .filter_map(|own| instance::point(name, space, own))
+                .filter(|point| point != start)
+                .collect();
+            // A model need not have the values with which the search began, but of the default.
+            let named =
+                known.as_ref().is_some_and(|known| known.contains(&instance::name(name, space, start)));
+            if known.is_none() || named || base == default_base {
+                points.insert(0, start.clone());
+            }
+            for point in points {
+                let (run, values) = (Arc::clone(&tunable.1.run), tunable.1.space.values(&point));
+                names.push(instance::name(name, space, &point));
+                variants.push(Code::Instance(run, values));
+                instances.push(Some(Instance { tunable: Arc::clone(&tunable), point }));
+                origins.push(base);
+            }
+        }
+        let (feature_names, features): (Vec<String>, Vec<Feature<A>>) = self.features.into_iter().unzip();
         let mut constraints: Vec<Vec<Constraint<A>>> = names.iter().map(|_| Vec::new()).collect();
         for (name, holds) in self.constraints {
-            constraints[place(&name)?].push(holds);
+            let base = place(&name)?;
+            for (own, _) in constraints.iter_mut().zip(&origins).filter(|(_, origin)| **origin == base) {
+                own.push(Arc::clone(&holds));
+            }
         }
         let selector = match self.model {
             Some(model) => {
@@ -158,7 +259,7 @@ impl<A: ?Sized, R> Builder<A, R> {
             allowed_all: self.allowed_all,
         };
         Ok(CodeVariant {
-            inner: Arc::new(Inner { selector, variants, functions, cache: PlanCache::default() }),
+            inner: Arc::new(Inner { selector, variants, instances, functions, cache: PlanCache::default() }),
         })
     }
 }
@@ -245,6 +346,48 @@ impl<A: ?Sized, R> CodeVariant<A, R> {
         &self.inner.selector
     }
 
+    /// The parameters of a variant, and the values that it has; none for a variant without.
+    pub fn parameters(&self, variant: usize) -> Option<(&Space, &Point)> {
+        let Instance { tunable, point } = self.inner.instances.get(variant)?.as_ref()?;
+        Some((&tunable.1.space, point))
+    }
+
+    /// Whether a variant is the first instance of the one with parameters that it is of, or has none.
+    pub(crate) fn is_first_instance(&self, variant: usize) -> bool {
+        let of = |at: &Option<Instance<A, R>>| at.as_ref().map(|own| Arc::clone(&own.tunable));
+        let instances = &self.inner.instances;
+        let Some(own) = instances.get(variant).and_then(of) else { return true };
+        !instances[..variant].iter().filter_map(of).any(|other| Arc::ptr_eq(&own, &other))
+    }
+
+    /// The name of a variant with other values of its parameters; its own where it has none.
+    pub fn instance_name(&self, variant: usize, point: &Point) -> String {
+        match self.inner.instances.get(variant).and_then(Option::as_ref) {
+            Some(Instance { tunable, .. }) => instance::name(&tunable.0, &tunable.1.space, point),
+            None => self.inner.selector.variants().get(variant).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The point that a name of an instance of a variant stands for.
+    pub fn point_of(&self, variant: usize, name: &str) -> Option<Point> {
+        let Instance { tunable, .. } = self.inner.instances.get(variant)?.as_ref()?;
+        instance::point(&tunable.0, &tunable.1.space, name)
+    }
+
+    /// Runs a variant with these values of its parameters, whatever a model or a constraint says.
+    ///
+    /// # Panics
+    /// Where the variant does, or is none.
+    pub fn run_with(&self, variant: usize, point: &Point, input: &mut A) -> R {
+        match &self.inner.instances[variant] {
+            Some(Instance { tunable, .. }) => {
+                let tunable = &tunable.1;
+                (tunable.run)(input, &tunable.space.values(point))
+            }
+            None => self.run(variant, input),
+        }
+    }
+
     /// Whether a variant may be run for an input.
     pub fn is_allowed(&self, variant: usize, input: &A) -> bool {
         let inner = &*self.inner;
@@ -311,6 +454,9 @@ impl<A: ?Sized, R> CodeVariant<A, R> {
     /// # Panics
     /// Where the variant does, or is none.
     pub fn run(&self, variant: usize, input: &mut A) -> R {
-        self.inner.variants[variant](input)
+        match &self.inner.variants[variant] {
+            Code::Plain(run) => run(input),
+            Code::Instance(run, values) => run(input, values),
+        }
     }
 }

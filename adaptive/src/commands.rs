@@ -5,8 +5,9 @@
 //! converge.
 
 use crate::csv_table::{self, Columns};
-use crate::description::{Description, Reading, Source, inputs};
+use crate::description::{Description, INPUT, Reading, Source, Variant, inputs};
 use crate::error::{AdaptiveError, Result};
+use crate::instance;
 use crate::tune::{Evaluated, Workload};
 use safe_io::checksum;
 use std::collections::{BTreeMap, HashMap};
@@ -17,9 +18,9 @@ use toolchain::child::{self, End, Keep, Limits};
 use toolchain::machine::{cpu_name, processor_id};
 use trials::setting::COMMAND;
 use trials::{Metric, Outcome, Parameter, Setting, Status, Value};
-use tuner::Space;
 use tuner::evaluator::CommandLine;
 use tuner::expression::Expression;
+use tuner::{Point, Space};
 
 /// How much of the end of each output is kept.
 const MOST_OUTPUT: usize = 1 << 20;
@@ -30,21 +31,42 @@ const BUILD: Duration = Duration::from_secs(3600);
 
 /// Where a group of features comes from.
 enum Origin {
-    Command(CommandLine),
+    Command(Box<Places>),
     Table(HashMap<String, Vec<f64>>),
+}
+
+/// What a command is made for: inputs, and parameters of a variant.
+struct Places {
+    line: CommandLine,
+    space: Space,
+}
+
+/// A variant of the description.
+struct Line {
+    places: Places,
+    constraint: Option<Expression>,
+    /// Its parameters, and the values with which a search begins.
+    parameters: Option<(Space, Point)>,
+}
+
+/// A variant of the workload: one of the description, with values of its parameters.
+#[derive(Clone)]
+struct Instance {
+    line: usize,
+    point: Option<Point>,
 }
 
 /// A description, ready to be measured.
 pub struct Commands {
     description: Description,
     folder: PathBuf,
-    space: Option<Space>,
     inputs: Vec<String>,
     families: Vec<String>,
+    /// Names of the instances.
     variants: Vec<String>,
+    instances: Vec<Instance>,
     features: Vec<String>,
-    lines: Vec<CommandLine>,
-    constraints: Vec<Option<Expression>>,
+    lines: Vec<Line>,
     origins: Vec<Origin>,
     training: usize,
     built: bool,
@@ -84,23 +106,18 @@ impl Commands {
                 all.push(input.clone());
             }
         }
-        let levels = all.iter().map(|input| Value::Text(input.clone())).collect();
-        let space = match all.is_empty() {
-            true => None,
-            false => Some(Space::new(vec![Parameter::categorical("input", levels)?], &[])?),
+        let mut levels: Vec<Value> = all.iter().map(|input| Value::Text(input.clone())).collect();
+        if levels.is_empty() {
+            levels.push(Value::Text(INPUT.to_owned()));
+        }
+        let input = Parameter::categorical(INPUT, levels)?;
+        let places = |command: &str, parameters: &[Parameter]| {
+            let all: Vec<Parameter> = [std::slice::from_ref(&input), parameters].concat();
+            // Points of it are made one by one: which go together is said elsewhere.
+            let first = Point::new(vec![0; all.len()]);
+            let space = Space::of_points(all, [first])?;
+            Ok::<Places, AdaptiveError>(Places { line: CommandLine::new(command, &space)?, space })
         };
-        let line = |command: &String| match &space {
-            Some(space) => CommandLine::new(command, space),
-            None => {
-                let level = Parameter::categorical("input", vec![Value::Text("input".to_owned())]);
-                CommandLine::new(command, &Space::new(vec![level.map_err(tuner::TunerError::from)?], &[])?)
-            }
-        };
-        let lines = description
-            .variants
-            .iter()
-            .map(|variant| line(&variant.command))
-            .collect::<std::result::Result<_, _>>()?;
         let features = description.feature_names();
         let names: Vec<&str> = features.iter().map(String::as_str).collect();
         let constraint = |variant: &crate::description::Variant| {
@@ -110,11 +127,17 @@ impl Commands {
                 AdaptiveError::malformed(path, "", reason, "constraints are expressions over features")
             })
         };
-        let constraints = description.variants.iter().map(constraint).collect::<Result<_>>()?;
+        let line = |variant: &Variant| {
+            let parameters = parameters(variant)?;
+            let own = parameters.as_ref().map_or(&[][..], |(space, _)| space.parameters());
+            let places = places(&variant.command, own)?;
+            Ok(Line { places, constraint: constraint(variant)?, parameters })
+        };
+        let lines: Vec<Line> = description.variants.iter().map(line).collect::<Result<_>>()?;
         let mut origins = Vec::new();
         for group in &description.features {
             origins.push(match (&group.command, &group.table) {
-                (Some(command), _) => Origin::Command(line(command)?),
+                (Some(command), _) => Origin::Command(Box::new(places(command, &[])?)),
                 (None, Some(table)) => Origin::Table(table_of(&folder.join(table), &group.names)?),
                 (None, None) => Origin::Table(HashMap::new()),
             });
@@ -123,19 +146,42 @@ impl Commands {
             let parent = Path::new(input).parent().and_then(Path::file_name);
             parent.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
         };
-        Ok(Commands {
+        let mut commands = Commands {
             families: all.iter().map(family).collect(),
-            variants: description.variant_names(),
+            variants: Vec::new(),
+            instances: Vec::new(),
             inputs: all,
             description,
             folder,
-            space,
             features,
             lines,
-            constraints,
             origins,
             training,
             built: false,
+        };
+        for at in 0..commands.lines.len() {
+            let point = commands.lines[at].parameters.as_ref().map(|(_, start)| start.clone());
+            commands.add(Instance { line: at, point });
+        }
+        Ok(commands)
+    }
+
+    /// Whether variants have parameters.
+    pub fn has_parameters(&self) -> bool {
+        self.lines.iter().any(|line| line.parameters.is_some())
+    }
+
+    /// The place of an instance, which is added where it is new.
+    fn add(&mut self, instance: Instance) -> usize {
+        let variant = &self.description.variants[instance.line].name;
+        let name = match (&self.lines[instance.line].parameters, &instance.point) {
+            (Some((space, _)), Some(point)) => instance::name(variant, space, point),
+            _ => variant.clone(),
+        };
+        self.variants.iter().position(|own| *own == name).unwrap_or_else(|| {
+            self.variants.push(name);
+            self.instances.push(instance);
+            self.variants.len() - 1
         })
     }
 
@@ -175,9 +221,10 @@ impl Commands {
         })
     }
 
-    fn run(&self, line: &CommandLine, input: usize) -> Result<Ran> {
-        let space = self.space.as_ref().ok_or_else(|| AdaptiveError::request("there is no input", ""))?;
-        let point = space.point(&[Value::Text(self.inputs[input].clone())])?;
+    fn run(&self, places: &Places, input: usize, parameters: &[Value]) -> Result<Ran> {
+        let Places { line, space } = places;
+        let input = Value::Text(self.inputs[input].clone());
+        let point = space.point(&[&[input], parameters].concat())?;
         let time = Duration::from_secs_f64(self.description.timeout);
         self.shell(&line.text(space, &point), line.environment(space, &point), time)
     }
@@ -291,6 +338,19 @@ fn matched(output: &str, pattern: &str) -> Option<f64> {
     output.lines().rev().find_map(number)
 }
 
+/// The parameters of a variant of a description, and the point at which a search begins.
+fn parameters(variant: &Variant) -> Result<Option<(Space, Point)>> {
+    if variant.parameters.is_empty() {
+        return Ok(None);
+    }
+    let named = |(name, levels): (&String, &Vec<Value>)| Parameter::new(name.as_str(), levels.clone());
+    let parameters = variant.parameters.iter().map(named).collect::<trials::Result<Vec<Parameter>>>()?;
+    let space = Space::new(parameters, &variant.conditions)?;
+    let stated: Vec<(String, Value)> = variant.start.clone().into_iter().collect();
+    let start = instance::start(&variant.name, &space, &stated)?;
+    Ok(Some((space, start)))
+}
+
 /// Features by input.
 fn table_of(path: &Path, names: &[String]) -> Result<HashMap<String, Vec<f64>>> {
     // A column of features in the place of a variant: the table need not have one.
@@ -310,7 +370,10 @@ impl Workload for Commands {
     }
 
     fn default_variant(&self) -> usize {
-        self.description.default_variant()
+        let default = self.description.default_variant();
+        let start = self.lines.get(default).and_then(|line| line.parameters.as_ref()).map(|(_, start)| start);
+        let is_it = |own: &Instance| own.line == default && own.point.as_ref() == start;
+        self.instances.iter().position(is_it).unwrap_or(0)
     }
 
     fn features(&self) -> &[String] {
@@ -330,8 +393,8 @@ impl Workload for Commands {
         let mut evaluated = Vec::new();
         for (group, origin) in self.description.features.iter().zip(&self.origins) {
             match origin {
-                Origin::Command(line) => {
-                    let ran = self.run(line, input)?;
+                Origin::Command(places) => {
+                    let ran = self.run(places, input, &[])?;
                     let good = matches!(ran.end, End::Exited(status) if status.success());
                     let first = group.names.first().map_or("", String::as_str);
                     let values = if good { numbers(&ran.stdout, first).ok() } else { None };
@@ -359,7 +422,7 @@ impl Workload for Commands {
     }
 
     fn is_allowed(&mut self, _: usize, variant: usize, features: &[f64]) -> Result<bool> {
-        let Some(constraint) = &self.constraints[variant] else { return Ok(true) };
+        let Some(constraint) = &self.lines[self.instances[variant].line].constraint else { return Ok(true) };
         if constraint.parameters().iter().any(|&at| !features[at].is_finite()) {
             return Ok(false);
         }
@@ -374,8 +437,14 @@ impl Workload for Commands {
     fn measure(&mut self, input: usize, variant: usize) -> Result<Outcome> {
         self.build()?;
         let mut best: Option<Outcome> = None;
+        let Instance { line, point } = &self.instances[variant];
+        let line = &self.lines[*line];
+        let values = match (&line.parameters, point) {
+            (Some((space, _)), Some(point)) => space.values(point),
+            _ => Vec::new(),
+        };
         for _ in 0..self.description.repeat {
-            let ran = self.run(&self.lines[variant], input)?;
+            let ran = self.run(&line.places, input, &values)?;
             let outcome = self.outcome(&ran);
             if outcome.status != Status::Ok {
                 return Ok(outcome.now());
@@ -394,6 +463,39 @@ impl Workload for Commands {
             }
         }
         Ok(best.unwrap_or_else(|| Outcome::failed(Status::RunError, "it was not run")).now())
+    }
+
+    fn parameters(&self, variant: usize) -> Option<(&Space, &Point)> {
+        let Instance { line, point } = self.instances.get(variant)?;
+        let (space, _) = self.lines[*line].parameters.as_ref()?;
+        Some((space, point.as_ref()?))
+    }
+
+    fn instance(&mut self, variant: usize, point: &Point) -> Result<usize> {
+        let Instance { line, point: own } = self.instances[variant].clone();
+        let point = own.map(|_| point.clone());
+        Ok(self.add(Instance { line, point }))
+    }
+
+    fn adopt(&mut self, names: &[String]) {
+        if !self.has_parameters() {
+            return;
+        }
+        self.variants.clear();
+        self.instances.clear();
+        for name in names {
+            for (at, variant) in self.description.variants.iter().enumerate() {
+                let point = match &self.lines[at].parameters {
+                    Some((space, _)) => instance::point(&variant.name, space, name).map(Some),
+                    None => (variant.name == *name).then_some(None),
+                };
+                if let Some(point) = point {
+                    self.variants.push(name.clone());
+                    self.instances.push(Instance { line: at, point });
+                    break;
+                }
+            }
+        }
     }
 
     fn setting(&self) -> Setting {

@@ -1,16 +1,22 @@
 //! Descriptions of functions whose variants are whole commands, in TOML. `docs/adaptive.md` is the manual.
 
 use crate::error::{AdaptiveError, Result};
+use crate::instance::OPEN;
 use crate::limits::{MOST_FEATURES, MOST_VARIANTS};
+use crate::tune::{Levels, ParameterOptions};
 use safe_io::input;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use trials::Value;
 
 /// Largest file.
 const MOST_BYTES: u64 = 1 << 24;
 /// Most inputs of a description.
 const MOST_INPUTS: usize = 100_000;
+
+/// The name of the input in commands.
+pub const INPUT: &str = "input";
 
 /// A description.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -40,6 +46,11 @@ pub struct Description {
     pub build: Option<String>,
     /// A command that is run afterwards.
     pub clean: Option<String>,
+    /// How parameters of variants are searched.
+    #[serde(default)]
+    pub search: Search,
+    /// Clock frequencies that variants are run at.
+    pub frequencies: Option<Frequencies>,
     /// The inputs.
     #[serde(default)]
     pub inputs: Inputs,
@@ -98,6 +109,61 @@ pub struct Inputs {
     pub test: Vec<String>,
 }
 
+/// Clock frequencies.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frequencies {
+    /// Whose.
+    #[serde(default)]
+    pub of: ClockOwner,
+    /// In MHz; some of all that there are, where it is empty.
+    #[serde(default)]
+    pub mhz: Vec<u32>,
+}
+
+/// What has a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockOwner {
+    /// The processors, by cpufreq.
+    #[default]
+    Cpu,
+    /// The GPU, by NVML.
+    Gpu,
+}
+
+/// How parameters of variants are searched; what is not stated is as in [`ParameterOptions`].
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// `restricted` or `multilevel`.
+    pub levels: Option<Levels>,
+    /// The searcher.
+    pub method: Option<String>,
+    /// Most instances that one search measures.
+    pub budget: Option<u32>,
+    /// Most instances that are kept.
+    pub keep: Option<u32>,
+    /// Expressions over features: where they are the same, inputs share what a search found.
+    #[serde(default)]
+    pub classes: Vec<String>,
+}
+
+impl Search {
+    /// The same with what is not stated.
+    pub fn options(&self, seed: u64) -> ParameterOptions {
+        let usual = ParameterOptions::default();
+        ParameterOptions {
+            levels: self.levels.unwrap_or(usual.levels),
+            method: self.method.clone().unwrap_or(usual.method),
+            budget: self.budget.map_or(usual.budget, |budget| budget as usize),
+            keep: self.keep.map_or(usual.keep, |keep| keep as usize),
+            classes: self.classes.clone(),
+            seed,
+        }
+    }
+}
+
 /// Features that come together.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,15 +177,24 @@ pub struct Features {
 }
 
 /// A variant.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     /// Its name.
     pub name: String,
-    /// Its command; `{input}` is the input.
+    /// Its command; `{input}` is the input, and names of parameters are their values.
     pub command: String,
     /// An expression over features; where it is false the variant is not run.
     pub constraint: Option<String>,
+    /// Its parameters, each with its levels.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Vec<Value>>,
+    /// Expressions over the parameters, which values that go together satisfy.
+    #[serde(default, rename = "where")]
+    pub conditions: Vec<String>,
+    /// The values with which a search begins; of other parameters the first level.
+    #[serde(default)]
+    pub start: BTreeMap<String, Value>,
     /// Whether it is right for every input; the first one where none says so.
     #[serde(default)]
     pub default: bool,
@@ -184,6 +259,28 @@ impl Description {
         }
         if !(self.timeout > 0.0 && self.timeout < 1e9) || self.repeat == 0 {
             return wrong("`timeout` or `repeat` is not positive".to_owned(), "leave it out");
+        }
+        for variant in &self.variants {
+            let has = !variant.parameters.is_empty();
+            if !has && (!variant.conditions.is_empty() || !variant.start.is_empty()) {
+                let reason =
+                    format!("variant `{}` has `where` or `start`, and no `parameters`", variant.name);
+                return wrong(reason, "name the parameters and their levels");
+            }
+            if has && variant.name.contains(OPEN) {
+                let reason = format!("variant `{}` has parameters, and a `{OPEN}` in its name", variant.name);
+                return wrong(reason, "rename it: values of parameters stand behind that sign");
+            }
+            if variant.parameters.contains_key(INPUT) {
+                let reason = format!("a parameter of variant `{}` is named `{INPUT}`", variant.name);
+                return wrong(reason, "rename it: this is the input");
+            }
+        }
+        if self.search.budget == Some(0)
+            || self.search.keep.is_some_and(|keep| keep as usize >= MOST_VARIANTS)
+        {
+            let reason = format!("`budget` is 0, or `keep` is not below {MOST_VARIANTS}");
+            return wrong(reason, "leave it out");
         }
         if let Some((name, bound)) = self.bounds.iter().find(|(_, bound)| !bound.is_finite()) {
             return wrong(format!("the bound of `{name}` is {bound}"), "give it a finite number");

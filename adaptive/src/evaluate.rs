@@ -116,6 +116,12 @@ pub struct Evaluation {
     pub families: Vec<Family>,
     /// Scores with failures as ten times the time limit; null without such a limit.
     pub par10: Option<Par10>,
+    /// The performance of each input that some variant solves, for drawings.
+    #[serde(skip)]
+    pub each: Vec<f64>,
+    /// The same of the best single variant.
+    #[serde(skip)]
+    pub each_best_single: Vec<f64>,
 }
 
 /// Evaluates a model on the labelled inputs of a table.
@@ -179,10 +185,12 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
         failed: chosen_of.iter().filter(|&&(at, _)| table.rows[at].costs[variant].is_infinite()).count(),
     };
     let singles: Vec<Single> = (0..count).map(single).collect();
-    let best =
-        singles.iter().reduce(|best, other| if other.performance > best.performance { other } else { best });
-    let (best_single, best_single_performance) =
-        best.map(|best| (best.variant.clone(), best.performance)).unwrap_or_default();
+    let best = singles.iter().enumerate();
+    let best = best.reduce(|best, other| if other.1.performance > best.1.performance { other } else { best });
+    let (best_at, best_single, best_single_performance) =
+        best.map(|(at, best)| (at, best.variant.clone(), best.performance)).unwrap_or_default();
+    let each_best_single =
+        chosen_of.iter().map(|&(at, _)| table.rows[at].performance(best_at, 0.0).unwrap_or(0.0)).collect();
     let performance = Spread::of(&plain);
     let par10 = table.cutoff.map(|cutoff| {
         let score = |cost: f64, more: f64| match cost + more <= cutoff {
@@ -225,6 +233,8 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
         variants: singles,
         confusion,
         par10,
+        each: plain.clone(),
+        each_best_single,
         families: names.iter().map(family).filter(|family| family.inputs > 0).collect(),
     })
 }

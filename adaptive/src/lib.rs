@@ -65,6 +65,7 @@
 mod code_variant;
 mod context;
 mod fixed;
+pub mod instance;
 pub mod limits;
 pub mod note;
 mod plan_cache;

@@ -4,7 +4,11 @@
 mod allocation;
 mod choosing;
 mod classifiers;
+mod clocked;
 mod emitted;
 mod machines;
+mod parameters;
+#[cfg(unix)]
+mod redis;
 mod support;
 mod tuning;

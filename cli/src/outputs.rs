@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use execution::output_file::{Destination, FileIdentity, folder_of};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use trials::repository::on_server;
 
 /// Checks the files of options, each as `--svg` and its path, against the files that the command reads. Devices, pipes
 /// and standard streams are anybody's.
@@ -16,7 +17,9 @@ pub fn check(outputs: &[(&str, &Path)], inputs: &[PathBuf]) -> Result<()> {
     let inputs: Vec<(&PathBuf, FileIdentity)> =
         inputs.iter().filter_map(|input| Some((input, FileIdentity::of(input)?))).collect();
     let mut seen: Vec<(&str, FileIdentity)> = Vec::new();
-    for &(option, path) in outputs {
+    // Trials on a server are no file.
+    let files = outputs.iter().filter(|(option, path)| *option != "--trials" || on_server(path).is_none());
+    for &(option, path) in files {
         let shown = path.display();
         if let Err(error) = Destination::of(path) {
             let folder = folder_of(path);

@@ -60,10 +60,36 @@ fn a_table_becomes_a_model() {
     // Files of others stay.
     folder.write("out/sorting.c", "mine");
     assert_eq!(tilewright(&["adaptive", "emit", &model, "-o", &out, "--prefix", "sorting"]).code, 2);
-    let few = ["--hold-out", "0.5", "--iter", "4", "-o", &model, "--json"];
+    let page = folder.arg("page.html");
+    let few = ["--hold-out", "0.5", "--iter", "4", "--worth", "--html", &page, "-o", &model, "--json"];
     let few = tilewright(&[&["adaptive", "train", &table], &few[..]].concat()).succeeded().json();
     let (seeds, steps) = (few["seeds"].as_u64().unwrap(), few["steps"].as_array().unwrap());
     assert_eq!((few["labelled"].as_u64().unwrap(), steps.len()), (seeds + 4, 5));
+    // The page says it, too, and is well-formed; the same data give the same bytes.
+    let html = std::fs::read_to_string(&page).unwrap();
+    let document = roxmltree::Document::parse_with_options(
+        &html,
+        roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() },
+    );
+    let headings = document.unwrap();
+    let headings =
+        headings.descendants().filter(|node| node.has_tag_name("h2")).filter_map(|node| node.text());
+    let expected = [
+        "Performance against exhaustive search",
+        "How often each variant is the best, is chosen, and fails",
+        "Confusion",
+        "Families of inputs",
+        "Convergence of incremental tuning",
+        "Cost and worth of features",
+    ];
+    assert_eq!(headings.collect::<Vec<_>>(), expected);
+    assert!(html.contains(&format!("{:.1} %", 100.0 * few["test"]["performance"]["mean"].as_f64().unwrap())));
+    let judged = ["adaptive", "report", &model, &table, "--html", &page];
+    tilewright(&judged).succeeded();
+    let first = std::fs::read(&page).unwrap();
+    tilewright(&judged).succeeded();
+    assert_eq!(std::fs::read(&page).unwrap(), first);
+    refused(2, &["adaptive", "report", &model, &table, "--html", &table], &["would be lost"]);
 }
 
 /// A scenario of ASlib with 40 instances, of which one algorithm cannot do the large ones.
@@ -148,43 +174,109 @@ fn wrong_input_is_named() {
     }
 }
 
-/// Killed again and again while it measures: nothing that was measured is measured twice, but for what was under way.
+/// Killed twenty times at any moment: nothing that was measured is measured twice, but for what was under way, and the model is that of a
+/// training that nobody killed.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_killed_training_goes_on() {
+    let mut moments = 0x9e37_79b9_u32;
+    let mut models = Vec::new();
     for store in ["trials.db", "trials.jsonl"] {
         let folder = Folder::new();
-        let inputs: Vec<String> = (0..8).map(|n| format!("\"{n}\"")).collect();
+        let inputs: Vec<String> = (0..20).map(|n| format!("\"{n}\"")).collect();
         let description = folder.write(
             "f.toml",
             format!(
                 "name = \"f\"\ninputs.training = [{}]\n[[features]]\nnames = [\"n\"]\ncommand = \"echo {{input}}\"\n\
                  [[variants]]\nname = \"a\"\ncommand = \"echo a >> calls; sleep 0.02; echo $(( 2 + {{input}} ))\"\n\
-                 [[variants]]\nname = \"b\"\ncommand = \"echo b >> calls; sleep 0.02; echo $(( 9 - {{input}} ))\"\n",
+                 [[variants]]\nname = \"b\"\ncommand = \"echo b >> calls; sleep 0.02; echo $(( 30 - {{input}} ))\"\n",
                 inputs.join(", ")
             )
             .replace("$(( 2 + {input} ))", "$(expr 2 + $TW_INPUT)")
-            .replace("$(( 9 - {input} ))", "$(expr 9 - $TW_INPUT)"),
+            .replace("$(( 30 - {input} ))", "$(expr 30 - $TW_INPUT)"),
         );
         let (trials, model, calls) = (folder.arg(store), folder.arg("m.json"), folder.path("calls"));
         let arguments =
             ["adaptive", "train", &description, "--trials", &trials, "--classifier", "tree", "-o", &model];
         let called = || std::fs::read_to_string(&calls).unwrap_or_default().lines().count();
-        for kill in 1..=4 {
+        let mut kills = 0;
+        while kills < 10 {
+            // Half of them somewhere in the beginning, half after the next call and a moment.
             let mut child = command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            let start = Instant::now();
-            while called() < 3 * kill && start.elapsed() < Duration::from_secs(60) {
-                std::thread::sleep(Duration::from_millis(2));
+            moments = moments.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (start, before) = (Instant::now(), called());
+            let waits =
+                |child: &mut std::process::Child| child.try_wait().unwrap().is_none() && called() == before;
+            while kills % 2 == 0 && waits(&mut child) && start.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(1));
             }
+            std::thread::sleep(Duration::from_millis(u64::from(moments >> 26)));
             child.kill().unwrap();
             child.wait().unwrap();
+            kills += 1;
         }
         tilewright(&arguments).succeeded();
-        assert!((16..=20).contains(&called()), "{store}: {} calls", called());
+        assert!((40..=40 + kills).contains(&called()), "{store}: {} calls", called());
         let first = std::fs::read(folder.path("m.json")).unwrap();
+        models.push(first.clone());
         let again = tilewright(&[&arguments[..], &["--json"]].concat()).succeeded().json();
         assert_eq!(again["measured"], 0);
         assert_eq!(std::fs::read(folder.path("m.json")).unwrap(), first);
+    }
+    assert_eq!(models[0], models[1]);
+}
+
+/// Values of a parameter are searched for, become variants, and are chosen.
+#[test]
+fn parameters_are_searched() {
+    let folder = Folder::new();
+    let (model, trials) = (folder.arg("m.json"), folder.arg("t.jsonl"));
+    // Three inputs of each class: `k` is the best where it is their number.
+    let inputs: Vec<String> =
+        (1..=4).flat_map(|n| ["a", "b", "c"].map(|copy| format!("\"{n}{copy}\""))).collect();
+    let text = |more: &str| {
+        format!(
+            "name = \"f\"\ninputs.training = [{}]\n{more}[[features]]\nnames = [\"n\"]\ncommand = \"echo {{input}} | cut -c 1\"\n\
+             [[variants]]\nname = \"plain\"\ncommand = \"echo 3\"\n[[variants]]\nname = \"blocked\"\nparameters = {{ k = [1, 2, 3, 4, 5] }}\n\
+             where = [\"k < 5\"]\nstart.k = 2\ncommand = \"n=${{TW_INPUT%?}}; expr 1 + '(' {{k}} - $n ')' '*' '(' {{k}} - $n ')'\"\n",
+            inputs.join(", ")
+        )
+    };
+    let search = "search = { levels = \"multilevel\", method = \"random\", budget = 4 }\n";
+    let description = folder.write("f.toml", text(search));
+    let words = [
+        "adaptive",
+        "train",
+        &description,
+        "--trials",
+        &trials,
+        "--classifier",
+        "tree",
+        "-o",
+        &model,
+        "--json",
+    ];
+    let report = tilewright(&words).succeeded().json();
+    assert_eq!(report["parameters"]["searches"], 4, "{report}");
+    assert_eq!(report["parameters"]["kept_of_best"], 1.0, "{report}");
+    assert_eq!(report["best"], serde_json::json!([0, 3, 3, 3, 3]), "{report}");
+    let choices =
+        tilewright(&["adaptive", "predict", &model, "--source", &description, "--json"]).succeeded().json();
+    let chosen = choices["choices"].as_array().unwrap().iter().map(|own| own["variant"].as_str().unwrap());
+    let expected: Vec<String> = (0..12).map(|at| format!("blocked{{k={}}}", 1 + at / 3)).collect();
+    assert_eq!(chosen.collect::<Vec<_>>(), expected);
+    let judged = ["adaptive", "report", &model, &description, "--trials", &trials, "--json"];
+    let judged = tilewright(&judged).succeeded().json();
+    assert_eq!((&judged["measured"], &judged["performance"]["mean"]), (&0.into(), &1.0.into()));
+    for (more, change, why) in [
+        (search, ("start.k = 2", "start.k = 7"), "cannot begin with `k` = 7"),
+        (search, ("start.k = 2", "start.k = 5"), "a condition forbids it"),
+        (search, ("{ k =", "{ input ="), "is named `input`"),
+        ("search = { method = \"x\" }\n", ("", ""), "there is no searcher `x`"),
+        ("search = { classes = [\"m\"] }\n", ("", ""), "`m`"),
+    ] {
+        let wrong = folder.write("g.toml", text(more).replacen(change.0, change.1, 1));
+        refused(2, &["adaptive", "train", &wrong, "-o", &model], &[why]);
     }
 }
 
@@ -318,6 +410,82 @@ fn variants_are_profiled() {
         assert!(counted.lines().all(|line| shipped.contains(line)), "{counted}");
         assert_eq!(report["kernels"][0]["proxies"], serde_json::json!(["sp-gflop"]), "{report}");
     }
+}
+
+/// Pairs of a table: two models, which together are nearly as good as the best pairs.
+#[test]
+fn variants_are_chosen_with_clocks() {
+    let folder = Folder::new();
+    let (table, model, mhz) = (example("sorting-clocks.csv"), folder.arg("m.json"), folder.arg("mhz.json"));
+    let words = ["adaptive", "clocks", &table, "--hold-out", "0.4", "-o", &model, "--frequency-output", &mhz];
+    let report = tilewright(&[&words[..], &["--json"]].concat()).succeeded().json();
+    assert_eq!(report["frequencies"], serde_json::json!([132, 312, 492, 672, 852]));
+    assert_eq!(
+        (&report["variants"], &report["clocks"]),
+        (&serde_json::json!(["merge", "radix"]), &serde_json::Value::Null)
+    );
+    let test = &report["test"];
+    assert_eq!(report["inputs"].as_u64().unwrap() + test["inputs"].as_u64().unwrap(), 60);
+    assert!(test["performance"].as_f64().unwrap() > 0.9, "{test}");
+    assert!(tilewright(&words).succeeded().stdout.contains("of the best pairs"));
+    let values = "log2_keys=24,bits=32,comparisons=1";
+    let chosen = |model: &str| {
+        let output = tilewright(&["adaptive", "predict", model, "--values", values]).succeeded();
+        output.stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!((chosen(&model), chosen(&mhz)), ("radix".to_owned(), "672".to_owned()));
+    let plain = ["adaptive", "clocks", &example("sorting.csv"), "-o", &model, "--frequency-output", &mhz];
+    refused(2, &plain, &["`merge` is no variant at a frequency", "radix@852"]);
+    refused(2, &[&words[..7], &["--frequency-output", &model]].concat(), &["name the same file"]);
+}
+
+/// Features are measured, stated and asked of commands; a fleet takes them from the file.
+#[test]
+fn a_machine_has_features() {
+    let folder = Folder::new();
+    let file = folder.arg("here.toml");
+    let words = ["adaptive", "machine", "--rounds", "1", "-o", &file, "--json"];
+    let custom = ["--feature", "watts=-3.5", "--custom", "answer=echo so; echo 42"];
+    let report = tilewright(&[&words[..], &custom].concat()).succeeded().json();
+    for name in ["cores", "clock_rate", "copy_gbps", "global_atomic", "local_atomic"] {
+        assert!(report["features"][name].as_f64().unwrap() > 0.0, "{name}: {report}");
+    }
+    assert_eq!((&report["features"]["answer"], &report["features"]["watts"]), (&42.0.into(), &(-3.5).into()));
+    let again = tilewright(&[&words[..], &["--feature", "watts=7"]].concat()).succeeded().json();
+    assert_eq!((&again["features"]["watts"], &again["kept"]), (&7.0.into(), &serde_json::json!(["answer"])));
+    // It is a machine file like others.
+    tilewright(&["list", "--json"]).succeeded();
+    refused(
+        1,
+        &["adaptive", "machine", "-o", &file, "--rounds", "1", "--custom", "x=exit 3"],
+        &["feature `x` failed"],
+    );
+    refused(2, &["adaptive", "machine", "-o", &file, "--feature", "x"], &["NAME=VALUE"]);
+    refused(2, &["adaptive", "machine", "-o", &example("fleet/heat2d.toml")], &["heat2d.toml"]);
+    let table = |name: &str, fast: u32| {
+        let rows: Vec<String> = (1..9).map(|n| format!("{n},{fast},{}", 5 - fast)).collect();
+        folder.write(name, format!("feature:n,variant:a,variant:b\n{}\n", rows.join("\n")));
+    };
+    table("a.csv", 1);
+    table("b.csv", 4);
+    let text = |machine: &str| {
+        format!(
+            "name = \"f\"\n[[machines]]\nname = \"here\"\nmachine = \"{machine}\"\n[machines.features]\nwatts = 1\n\
+             [[machines]]\nname = \"p\"\nmachine = \"here.toml\"\ntable = \"a.csv\"\n\
+             [[machines]]\nname = \"q\"\nmachine = \"here.toml\"\ntable = \"b.csv\"\n[machines.features]\nwatts = 1\n"
+        )
+    };
+    let fleet = folder.write("fleet.toml", text("here.toml"));
+    let model = folder.arg("m.json");
+    let transfer =
+        ["adaptive", "transfer", &fleet, "--target", "here", "--dfs", "none", "--classifier", "tree"];
+    tilewright(&[&transfer[..], &["-o", &model]].concat()).succeeded();
+    // What is stated in the fleet counts: the machine is like `q`.
+    let choice = tilewright(&["adaptive", "predict", &model, "--values", "n=3"]).succeeded();
+    assert!(choice.stdout.starts_with('b'), "{}", choice.stdout);
+    refused(2, &[&transfer[..], &["-o", &file]].concat(), &["would be lost"]);
+    let none = folder.write("none.toml", text("b.csv"));
+    refused(2, &["adaptive", "transfer", &none, "--leave-out"], &["b.csv"]);
 }
 
 #[test]

@@ -68,7 +68,8 @@ fn is_expensive(command: &Shown) -> bool {
         "compile" => command.value("target") == "cuda",
         // It needs that compiler, and a disassembler.
         "inspect" => true,
-        "adaptive" => has("profile"),
+        // They count code, or measure a machine.
+        "adaptive" => has("profile") || has("machine"),
         // It talks to an editor.
         "lsp" => true,
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,

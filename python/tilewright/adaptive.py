@@ -36,6 +36,7 @@ class Training(Report):
     accuracy: float
     steps: list[Report]
     cut_short: bool
+    parameters: Report | None
     worth: list[Report]
     test: Report | None
 
@@ -92,6 +93,31 @@ class Evaluation(Report):
     variants: list[Report]
 
 
+class Clocks(Report):
+    """What `clocks` learned: two models, and what the pairs that they choose are worth on held-out inputs."""
+
+    name: str
+    file: str
+    frequency_file: str
+    models: list[str]
+    clocks: str | None
+    metric: str
+    inputs: int
+    measured: int
+    frequencies: list[int]
+    variants: list[str]
+    test: Report | None
+
+
+class MachineFeatures(Report):
+    """The features of a machine, which its file has."""
+
+    file: str
+    machine: str
+    features: Report
+    kept: list[str]
+
+
 class Emission(Report):
     """What `emit` wrote."""
 
@@ -117,6 +143,17 @@ def profile(spec: Any = None, *, output: Any, **options: Any) -> Profiles:
     """Counts what the code of variants issues: `tilewright adaptive profile`. Without a stencil, `object` or `proxies` are given."""
     given = [] if spec is None else [spec]
     return Profiles(command("adaptive", "profile", *given, output=output, **options).to_dict())
+
+
+def clocks(source: Any, *, output: Any, frequency_output: Any, **options: Any) -> Clocks:
+    """Trains two models that together choose a variant and a clock frequency: `tilewright adaptive clocks`."""
+    given = {"output": output, "frequency_output": frequency_output, **options}
+    return Clocks(command("adaptive", "clocks", source, **given).to_dict())
+
+
+def machine(*, output: Any, **options: Any) -> MachineFeatures:
+    """Measures the features of this machine, and keeps them in a machine file: `tilewright adaptive machine`."""
+    return MachineFeatures(command("adaptive", "machine", output=output, **options).to_dict())
 
 
 def predict(model: Any, *inputs: Any, **options: Any) -> Choices:

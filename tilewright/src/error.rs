@@ -139,6 +139,7 @@ impl Error {
                     toolchain::Error::UnsafeCache { .. } => Kind::WrongInput,
                     toolchain::Error::NoCompiler(_)
                     | toolchain::Error::NoDevice(_)
+                    | toolchain::Error::NoClocks { .. }
                     | toolchain::Error::NoDisassembler(_)
                     | toolchain::Error::NoNvrtc { .. } => Kind::Infeasible,
                     toolchain::Error::WrongSourceName(_) => Kind::Internal,
@@ -149,7 +150,9 @@ impl Error {
             Error::Tuner(error) => match error {
                 tuner::TunerError::Infeasible { .. } => Kind::Infeasible,
                 tuner::TunerError::Interrupted => Kind::Interrupted,
-                tuner::TunerError::Trials(TrialsError::File { action: "write", .. }) => Kind::Failed,
+                tuner::TunerError::Trials(
+                    TrialsError::File { action: "write", .. } | TrialsError::Server { .. },
+                ) => Kind::Failed,
                 _ => Kind::WrongInput,
             },
             Error::Request { kind, .. } => *kind,

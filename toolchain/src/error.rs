@@ -89,6 +89,24 @@ pub enum Error {
         reason: String,
     },
 
+    /// Clock frequencies cannot be set here.
+    #[error("the clocks of {of} cannot be set: {reason}")]
+    NoClocks {
+        /// Whose.
+        of: &'static str,
+        /// Why.
+        reason: String,
+    },
+
+    /// A clock frequency was not set.
+    #[error("the clocks cannot be set to {mhz} MHz: {reason}")]
+    Clock {
+        /// The frequency.
+        mhz: u32,
+        /// Why.
+        reason: String,
+    },
+
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

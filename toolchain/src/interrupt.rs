@@ -9,7 +9,7 @@
 //! behind its back.
 
 use crate::cancel::Cancel;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -91,6 +91,7 @@ fn on_signal<E: Fn(u8) + Send + Sync + 'static>(number: i32, end: &std::sync::Ar
             return;
         }
         kill_children();
+        do_at_end();
         remove_temporary();
         end(code_of(number));
     };
@@ -209,6 +210,35 @@ pub fn remove_temporary() {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// What is done where the process is ended at once.
+type Action = Box<dyn Fn() + Send>;
+
+/// Actions, by a number each.
+static ACTIONS: Mutex<BTreeMap<u64, Action>> = Mutex::new(BTreeMap::new());
+
+/// Something that is done where the process is ended at once. Dropping it forgets the action, and does nothing.
+#[derive(Debug)]
+pub struct AtEnd(u64);
+
+/// Has something done where a signal ends the process: what others would find changed is put back. It must be quick, and not panic.
+pub fn at_end(action: impl Fn() + Send + 'static) -> AtEnd {
+    let mut actions = lock(&ACTIONS);
+    let number = actions.last_key_value().map_or(0, |(last, _)| last + 1);
+    actions.insert(number, Box::new(action));
+    AtEnd(number)
+}
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        lock(&ACTIONS).remove(&self.0);
+    }
+}
+
+/// Does what was asked to be done at the end.
+fn do_at_end() {
+    lock(&ACTIONS).values().for_each(|action| action());
 }
 
 /// A child process in a process group of its own, which is killed where this process is ended or the value dropped

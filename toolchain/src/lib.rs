@@ -42,6 +42,7 @@ pub mod interrupt;
 
 // Measuring.
 pub mod clock;
+pub mod clocks;
 pub mod energy;
 pub mod interference;
 pub mod machine;

@@ -1,4 +1,4 @@
-//! Micro-benchmarks of a device: launches and barriers that do nothing else.
+//! Micro-benchmarks of a device: launches and barriers that do nothing else, and atomic additions.
 #![allow(unsafe_code)]
 
 use crate::cache::Cache;
@@ -15,12 +15,41 @@ extern "C" __global__ void __launch_bounds__(256) tw_barriers(int rounds)
 {
     for (int round = 0; round < rounds; ++round) __syncthreads();
 }
+
+// Counters by the upper eight bits of a congruential generator: each is as likely as any other.
+extern "C" __global__ void __launch_bounds__(256) tw_atomics_global(unsigned *counters, int rounds)
+{
+    unsigned at = blockIdx.x * 256u + threadIdx.x;
+    for (int round = 0; round < rounds; ++round) {
+        at = at * 1664525u + 1013904223u;
+        atomicAdd(&counters[at >> 24], 1u);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) tw_atomics_shared(unsigned *counters, int rounds)
+{
+    __shared__ unsigned own[256];
+    own[threadIdx.x] = 0u;
+    __syncthreads();
+    unsigned at = blockIdx.x * 256u + threadIdx.x;
+    for (int round = 0; round < rounds; ++round) {
+        at = at * 1664525u + 1013904223u;
+        atomicAdd(&own[at >> 24], 1u);
+    }
+    __syncthreads();
+    atomicAdd(&counters[threadIdx.x], own[threadIdx.x]);
+}
 "#;
 
 /// Threads of a block that waits at barriers: those of a common tile.
 const THREADS: u32 = 256;
 /// Launches of one measurement.
 const LAUNCHES: u32 = 1000;
+/// Atomic additions of one thread, and blocks of each multiprocessor.
+const ADDITIONS: i32 = 512;
+const BLOCKS: u32 = 8;
+/// Counters that are added to.
+const COUNTERS: usize = 256;
 /// Barriers of the shorter of the two runs whose difference counts.
 const BARRIERS: i32 = 20_000;
 
@@ -30,6 +59,16 @@ pub struct Micro {
     device: Device,
     nothing: Kernel,
     barriers: Kernel,
+    atomics: [Kernel; 2],
+}
+
+/// Where counters lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counters {
+    /// In the device's memory, the same for all blocks.
+    Global,
+    /// In shared memory, each block its own.
+    Shared,
 }
 
 impl Micro {
@@ -44,7 +83,8 @@ impl Micro {
         let loaded = device.load(&compiled.cubin);
         let module = loaded.map_err(|failure| failure.during("load the micro-benchmarks"))?;
         let (nothing, barriers) = (module.kernel("tw_nothing")?, module.kernel("tw_barriers")?);
-        Ok(Micro { device: device.clone(), nothing, barriers })
+        let atomics = [module.kernel("tw_atomics_global")?, module.kernel("tw_atomics_shared")?];
+        Ok(Micro { device: device.clone(), nothing, barriers, atomics })
     }
 
     /// Seconds of one launch among many, one after the other in a stream, a block on every multiprocessor.
@@ -79,6 +119,31 @@ impl Micro {
             unsafe { self.device.launch(&self.barriers).value(&rounds).start(self.shape()) }
                 .map_err(|failure| failure.during("launch tw_barriers"))
         })
+    }
+
+    /// Seconds of one atomic addition to one of 256 counters, by chance, where all multiprocessors are at work.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`]; counters that do not add up.
+    pub fn atomic_s(&self, counters: Counters) -> Result<f64> {
+        let kernel = &self.atomics[usize::from(counters == Counters::Shared)];
+        let mut array =
+            self.device.zeros::<i32>(COUNTERS).map_err(|failure| failure.during("have counters"))?;
+        let shape = Shape { grid: [BLOCKS * self.shape().grid[0], 1, 1], ..self.shape() };
+        let seconds = self.device.seconds(|| {
+            // SAFETY: the kernel has these two parameters, and stays within 256 counters.
+            unsafe { self.device.launch(kernel).write(&mut array).value(&ADDITIONS).start(shape) }
+                .map_err(|failure| failure.during("launch atomic additions"))
+        })?;
+        let mut values = vec![0; COUNTERS];
+        self.device.download(&array, &mut values).map_err(|failure| failure.during("read counters"))?;
+        self.device.finish().map_err(|failure| failure.during("read counters"))?;
+        let all = f64::from(shape.grid[0]) * f64::from(THREADS) * f64::from(ADDITIONS);
+        if values.iter().map(|&value| f64::from(value)).sum::<f64>() != all {
+            let reason = "atomic additions of the device do not add up".to_owned();
+            return Err(Error::Device { action: "count atomic additions".to_owned(), reason });
+        }
+        Ok(seconds / all)
     }
 
     /// One launch with barriers, for a meter of energy: how many barriers all blocks together pass.

@@ -37,6 +37,16 @@ pub enum TrialsError {
         /// What is wrong.
         reason: String,
     },
+    /// A server that keeps trials does not answer, or refuses.
+    #[error("{address}: {reason}")]
+    Server {
+        /// Where it is, without a password.
+        address: String,
+        /// What is wrong.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
     /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
@@ -57,7 +67,9 @@ impl TrialsError {
             TrialsError::File { .. } | TrialsError::Interrupted | TrialsError::Parameter { .. } => {
                 String::new()
             }
-            TrialsError::Malformed { hint, .. } | TrialsError::Request { hint, .. } => hint.clone(),
+            TrialsError::Malformed { hint, .. }
+            | TrialsError::Server { hint, .. }
+            | TrialsError::Request { hint, .. } => hint.clone(),
         }
     }
 

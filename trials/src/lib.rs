@@ -1,7 +1,8 @@
 //! Trials: what was measured, where, with which binary, and what failed.
 //!
 //! A [`Trial`] is one measured configuration. A [`Store`] keeps trials in a file, record by record, so that nothing is lost
-//! when a measurement is killed; trials of all commands, programs and machines can be in one. A [`Recording`] is what any
+//! when a measurement is killed; trials of all commands, programs and machines can be in one. A [`Repository`] is a store, or a
+//! server that a team shares. A [`Recording`] is what any
 //! file has of trials: a store of ours, Kernel Tuner's cache, T4, CSV; plain or packed by gzip.
 //!
 //! ```
@@ -38,8 +39,10 @@ mod limits;
 pub mod median;
 mod mixed;
 pub mod parameter;
+mod place;
 pub mod problem;
 mod recording;
+pub mod repository;
 pub mod setting;
 pub mod store;
 pub mod trial;
@@ -50,6 +53,7 @@ pub use formats::roles::{ReadOptions, Roles};
 pub use mixed::Mixed;
 pub use parameter::{Parameter, ParameterKind};
 pub use recording::{Format, Recording};
+pub use repository::Repository;
 pub use setting::Setting;
 pub use store::Store;
 pub use trial::{Configuration, Metric, Outcome, Status, Trial};

@@ -1,4 +1,4 @@
-//! The trials of a search in a store, from which it goes on.
+//! The trials of a search in a store or on a server, from which it goes on.
 
 use crate::error::Result;
 use crate::run::Keeper;
@@ -7,11 +7,12 @@ use crate::tried::{Tried, trials_of};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use trials::{Outcome, Setting, Store};
+use trials::repository::{self, Repository};
+use trials::{Outcome, Setting};
 
-/// A store, and what it has of one search: the trials whose setting agrees with that of the search.
+/// A store or a server, and what it has of one search: the trials whose setting agrees with that of the search.
 pub struct Kept {
-    store: Store,
+    store: Box<dyn Repository>,
     space: Space,
     setting: Arc<Setting>,
     known: HashMap<Point, Outcome>,
@@ -19,14 +20,14 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Opens a store, or makes it. The parameters of the space become part of the setting, so that only a search of the
+    /// Opens a store, or makes it, or a server (`redis://..`). The parameters of the space become part of the setting, so that only a search of the
     /// same space goes on with its trials.
     ///
     /// # Errors
-    /// A file that is no store, or cannot be written.
+    /// A file that is no store, or cannot be written; a server that does not answer.
     pub fn open(path: &Path, space: &Space, setting: Setting) -> Result<Kept> {
         let setting = Setting { parameters: space.parameters().to_vec(), ..setting };
-        let store = Store::open(path)?;
+        let store = repository::open(path, &setting)?;
         let (mut known, mut others) = (HashMap::new(), 0);
         let mut verdicts: HashMap<*const Setting, bool> = HashMap::new();
         for trial in store.trials() {
@@ -45,9 +46,9 @@ impl Kept {
         Ok(Kept { store, space: space.clone(), setting: Arc::new(setting), known, others })
     }
 
-    /// The store.
-    pub fn store(&self) -> &Store {
-        &self.store
+    /// Where trials are kept.
+    pub fn store(&self) -> &dyn Repository {
+        &*self.store
     }
 
     /// Number of trials that the search goes on from.

@@ -3,9 +3,7 @@
 use crate::random::{Random, of_input};
 use adaptive::model::Model;
 use adaptive::{Builder, CodeVariant};
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Seconds that a variant took.
@@ -54,7 +52,7 @@ pub struct Input<A> {
     /// What it is one of.
     pub family: String,
     /// Makes it, ready for a variant to work on.
-    pub make: Box<dyn Fn() -> A>,
+    pub make: Box<dyn Fn() -> A + Send>,
 }
 
 /// Which inputs, and how large.
@@ -114,7 +112,7 @@ pub fn built<B: Benchmark>(model: Option<Model>) -> adaptive::Result<CodeVariant
 }
 
 /// A family of inputs.
-pub trait Family: Copy + 'static {
+pub trait Family: Copy + Send + 'static {
     /// Its name.
     fn name(self) -> &'static str;
 
@@ -126,7 +124,7 @@ pub trait Family: Copy + 'static {
 
 /// Inputs of the families in turn; the one that is not seen in training is among held-out ones alone. What is dear to make is kept
 /// while the same input is asked for again, and made `ready` each time.
-pub fn in_turn<F: Family, T: 'static, A: 'static>(
+pub fn in_turn<F: Family, T: Send + Sync + 'static, A: 'static>(
     inputs: &Inputs,
     families: &[F],
     unseen: &str,
@@ -150,7 +148,7 @@ pub fn in_turn<F: Family, T: 'static, A: 'static>(
 
 /// Inputs made one at a time: what was made last is kept, and given again while it is asked for.
 struct Shelf<T> {
-    last: Rc<RefCell<Last<T>>>,
+    last: Arc<Mutex<Last<T>>>,
 }
 
 /// The number of what was made last, and that.
@@ -158,20 +156,20 @@ type Last<T> = Option<(usize, Arc<T>)>;
 
 impl<T> Clone for Shelf<T> {
     fn clone(&self) -> Self {
-        Shelf { last: Rc::clone(&self.last) }
+        Shelf { last: Arc::clone(&self.last) }
     }
 }
 
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
-        Shelf { last: Rc::new(RefCell::new(None)) }
+        Shelf { last: Arc::new(Mutex::new(None)) }
     }
 }
 
 impl<T> Shelf<T> {
     /// What has this number, made if it was not the last.
     fn get(&self, at: usize, make: impl FnOnce() -> T) -> Arc<T> {
-        let mut last = self.last.borrow_mut();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((own, kept)) if *own == at => Arc::clone(kept),
             _ => {

@@ -8,6 +8,7 @@
 
 pub mod benchmark;
 pub mod bfs;
+pub mod clocks;
 pub mod convergence;
 pub mod histogram;
 pub mod random;

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod bfs;
+mod clocks;
 mod convergence;
 mod generated;
 mod histogram;

@@ -79,6 +79,16 @@ struct Entry {
     #[serde(default)]
     generation: String,
     table: Option<PathBuf>,
+    /// A machine file, whose features these are, too.
+    machine: Option<PathBuf>,
+    #[serde(default)]
+    features: BTreeMap<String, f64>,
+}
+
+/// What counts of a machine file.
+#[derive(Deserialize)]
+struct MachineFile {
+    #[serde(default)]
     features: BTreeMap<String, f64>,
 }
 
@@ -100,7 +110,25 @@ impl Fleet {
     /// As [`Fleet::read`].
     pub fn parse(path: &Path, text: &str) -> Result<Fleet> {
         let wrong = |reason: String, hint: &str| AdaptiveError::malformed(path, "", reason, hint);
-        let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string(), ""))?;
+        let mut file: File = toml::from_str(text).map_err(|error| wrong(error.to_string(), ""))?;
+        let mut files: Vec<PathBuf> = Vec::new();
+        for entry in &mut file.machines {
+            let Some(machine) = &entry.machine else { continue };
+            let place = path.parent().unwrap_or(Path::new("")).join(machine);
+            let text = input::read_text(&place, MOST_BYTES)
+                .map_err(|error| AdaptiveError::unreadable(&place, error))?;
+            let own: MachineFile = toml::from_str(&text)
+                .map_err(|error| AdaptiveError::malformed(&place, "", error.to_string(), ""))?;
+            if own.features.is_empty() && entry.features.is_empty() {
+                let hint = "`tilewright adaptive machine -o FILE` measures them there";
+                return Err(AdaptiveError::malformed(&place, "", "it has no [features]", hint));
+            }
+            // What the fleet says itself counts.
+            for (name, value) in own.features {
+                entry.features.entry(name).or_insert(value);
+            }
+            files.push(place);
+        }
         let Some(first) = file.machines.first() else {
             return Err(wrong("there is no machine".to_owned(), "add [[machines]]"));
         };
@@ -111,7 +139,7 @@ impl Fleet {
         }
         let columns =
             Columns { maximize: file.maximize, default: file.default.clone(), ..Columns::default() };
-        let (mut machines, mut files): (Vec<Machine>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+        let mut machines: Vec<Machine> = Vec::new();
         for entry in file.machines {
             if machines.iter().any(|other| other.name == entry.name) {
                 return Err(wrong(format!("two machines are named `{}`", entry.name), "rename one of them"));

@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use toolchain::machine::{cpu_name, processor_id};
 use trials::{Metric, Outcome, Setting, Status};
+use tuner::{Point, Space};
 
 /// Makes an input, anew for each call: variants may change it.
-type Make<A> = Box<dyn Fn() -> A>;
+type Make<A> = Box<dyn Fn() -> A + Send>;
 /// Looks at a result: it may add metrics, and change the status of what is wrong or did not converge.
-type Check<A, R> = Box<dyn Fn(&A, &R, &mut Outcome)>;
+type Check<A, R> = Box<dyn Fn(&A, &R, &mut Outcome) + Send>;
 
 /// The metric that is always there: the least time of the repetitions.
 pub const SECONDS: &str = "seconds";
@@ -27,12 +28,24 @@ pub struct Calls<A, R> {
     limit: Duration,
     features: Vec<String>,
     source: String,
+    variants: Vec<String>,
+    /// What each variant is: one of the function, with these values of its parameters.
+    instances: Vec<(usize, Option<Point>)>,
+    default: usize,
 }
 
 impl<A, R> Calls<A, R> {
     /// No input yet. Variants are called three times.
     pub fn new(function: &CodeVariant<A, R>) -> Calls<A, R> {
+        let selector = function.selector();
+        // Of each variant with parameters one instance: a search finds others.
+        let all = 0..selector.variants().len();
+        let first: Vec<usize> = all.filter(|&at| function.is_first_instance(at)).collect();
+        let own = |&at: &usize| (at, function.parameters(at).map(|(_, point)| point.clone()));
         Calls {
+            variants: first.iter().map(|&at| selector.variants()[at].clone()).collect(),
+            instances: first.iter().map(own).collect(),
+            default: first.iter().position(|&at| at == selector.default_variant()).unwrap_or(0),
             features: function.selector().features().to_vec(),
             function: function.clone(),
             names: Vec::new(),
@@ -46,7 +59,7 @@ impl<A, R> Calls<A, R> {
     }
 
     /// Adds an input, which is made anew for each call.
-    pub fn input(mut self, name: &str, family: &str, make: impl Fn() -> A + 'static) -> Self {
+    pub fn input(mut self, name: &str, family: &str, make: impl Fn() -> A + Send + 'static) -> Self {
         self.names.push(name.to_owned());
         self.families.push(family.to_owned());
         self.make.push(Box::new(make));
@@ -54,7 +67,7 @@ impl<A, R> Calls<A, R> {
     }
 
     /// Looks at every result: adds metrics, and says of a wrong one or one that did not converge that it is no success.
-    pub fn check(mut self, check: impl Fn(&A, &R, &mut Outcome) + 'static) -> Self {
+    pub fn check(mut self, check: impl Fn(&A, &R, &mut Outcome) + Send + 'static) -> Self {
         self.check = Some(Box::new(check));
         self
     }
@@ -79,17 +92,26 @@ impl<A, R> Calls<A, R> {
     }
 }
 
+impl<A, R> Calls<A, R> {
+    fn run(&self, variant: usize, input: &mut A) -> R {
+        match &self.instances[variant] {
+            (own, Some(point)) => self.function.run_with(*own, point, input),
+            (own, None) => self.function.run(*own, input),
+        }
+    }
+}
+
 impl<A, R> Workload for Calls<A, R> {
     fn name(&self) -> &str {
         self.function.selector().name()
     }
 
     fn variants(&self) -> &[String] {
-        self.function.selector().variants()
+        &self.variants
     }
 
     fn default_variant(&self) -> usize {
-        self.function.selector().default_variant()
+        self.default
     }
 
     fn features(&self) -> &[String] {
@@ -115,7 +137,7 @@ impl<A, R> Workload for Calls<A, R> {
     }
 
     fn is_allowed(&mut self, input: usize, variant: usize, _: &[f64]) -> Result<bool> {
-        Ok(self.function.is_allowed(variant, &(self.make[input])()))
+        Ok(self.function.is_allowed(self.instances[variant].0, &(self.make[input])()))
     }
 
     fn measure(&mut self, input: usize, variant: usize) -> Result<Outcome> {
@@ -124,7 +146,7 @@ impl<A, R> Workload for Calls<A, R> {
         for _ in 0..self.repeat {
             let mut own = (self.make[input])();
             let start = Instant::now();
-            let run = catch_unwind(AssertUnwindSafe(|| self.function.run(variant, &mut own)));
+            let run = catch_unwind(AssertUnwindSafe(|| self.run(variant, &mut own)));
             let took = start.elapsed();
             let Ok(result) = run else { return Ok(Outcome::failed(Status::RunError, "it panicked").now()) };
             repetitions.push(took.as_secs_f64());
@@ -142,6 +164,40 @@ impl<A, R> Workload for Calls<A, R> {
         let value = repetitions.iter().copied().fold(f64::INFINITY, f64::min);
         outcome.metrics.insert(SECONDS.to_owned(), Metric { value, repetitions, unit: "s".to_owned() });
         Ok(outcome.now())
+    }
+
+    fn parameters(&self, variant: usize) -> Option<(&Space, &Point)> {
+        let (own, point) = self.instances.get(variant)?;
+        let (space, _) = self.function.parameters(*own)?;
+        Some((space, point.as_ref()?))
+    }
+
+    fn instance(&mut self, variant: usize, point: &Point) -> Result<usize> {
+        let own = self.instances[variant].0;
+        let name = self.function.instance_name(own, point);
+        Ok(self.variants.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.variants.push(name);
+            self.instances.push((own, Some(point.clone())));
+            self.variants.len() - 1
+        }))
+    }
+
+    fn adopt(&mut self, names: &[String]) {
+        let known = self.function.selector();
+        if (0..known.variants().len()).all(|at| self.function.parameters(at).is_none()) {
+            return;
+        }
+        let of = |name: &String| {
+            let each = (0..known.variants().len()).map(|at| match self.function.parameters(at) {
+                Some(_) => self.function.point_of(at, name).map(|point| (at, Some(point))),
+                None => (known.variants()[at] == *name).then_some((at, None)),
+            });
+            each.flatten().next().map(|instance| (name.clone(), instance))
+        };
+        let default = known.variants()[known.default_variant()].clone();
+        let (variants, instances) = names.iter().filter_map(of).unzip();
+        (self.variants, self.instances) = (variants, instances);
+        self.default = self.variants.iter().position(|name| *name == default).unwrap_or(0);
     }
 
     fn setting(&self) -> Setting {

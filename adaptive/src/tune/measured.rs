@@ -1,5 +1,5 @@
-//! Measurements of a workload, kept in a store of trials record by record: what was measured before a kill is not measured
-//! again.
+//! Measurements of a workload, kept in a store of trials or on a server, record by record: what was measured before a kill is not
+//! measured again.
 
 use super::objective::Objective;
 use super::workload::{Evaluated, Workload};
@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolchain::interrupt;
-use trials::{Configuration, Metric, Outcome, Setting, Status, Store, Trial, Value};
+use trials::repository::{self, Repository};
+use trials::{Configuration, Metric, Outcome, Setting, Status, Trial, Value};
+use tuner::Point;
 
 /// In the place of a variant in records of features. No variant may be named so.
 pub const FEATURES: &str = "(features)";
@@ -19,7 +21,7 @@ pub const FEATURES: &str = "(features)";
 pub struct Measured<'a> {
     workload: &'a mut dyn Workload,
     objective: Objective,
-    store: Option<Store>,
+    repository: Option<Box<dyn Repository>>,
     setting: Arc<Setting>,
     known: HashMap<(String, String), Outcome>,
     rows: Vec<Option<Row>>,
@@ -30,10 +32,10 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// A workload, and what a store has of it, if one is given.
+    /// A workload, and what a store or a server (`redis://..`) has of it, if one is given.
     ///
     /// # Errors
-    /// A store that cannot be read or written; a variant that has the name of the features.
+    /// A store that cannot be read or written; a server that does not answer; a variant that has the name of the features.
     pub fn new(
         workload: &'a mut dyn Workload,
         objective: Objective,
@@ -48,9 +50,9 @@ impl<'a> Measured<'a> {
             return Err(AdaptiveError::request(format!("two inputs are named `{twice}`"), hint));
         }
         let setting = Arc::new(workload.setting());
-        let store = store.map(Store::open).transpose()?;
+        let repository = store.map(|place| repository::open(place, &setting)).transpose()?;
         let (mut known, mut others) = (HashMap::new(), 0);
-        for trial in store.iter().flat_map(Store::trials) {
+        for trial in repository.iter().flat_map(|repository| repository.trials()) {
             let text = |name: &str| match trial.configuration.get(name) {
                 Some(Value::Text(text)) => Some(text.clone()),
                 Some(value) => Some(value.to_string()),
@@ -68,7 +70,7 @@ impl<'a> Measured<'a> {
         let measured = Measured {
             workload,
             objective,
-            store,
+            repository,
             setting,
             known,
             rows,
@@ -91,14 +93,41 @@ impl<'a> Measured<'a> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// The time that is left; `None` where there is no limit.
+    pub fn left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// What is optimised.
+    pub fn objective(&self) -> &Objective {
+        &self.objective
+    }
+
+    /// The place of a variant with these values of its parameters.
+    ///
+    /// # Errors
+    /// A variant without parameters.
+    pub fn instance(&mut self, variant: usize, point: &Point) -> Result<usize> {
+        self.workload.instance(variant, point)
+    }
+
+    /// Has these variants from now on ([`Workload::adopt`]).
+    pub fn adopt(&mut self, names: &[String]) {
+        self.workload.adopt(names);
+        for row in self.rows.iter_mut().flatten() {
+            row.costs.clear();
+            row.forbidden.clear();
+        }
+    }
+
     /// What is measured.
     pub fn workload(&self) -> &dyn Workload {
         self.workload
     }
 
-    /// The store.
-    pub fn store(&self) -> Option<&Store> {
-        self.store.as_ref()
+    /// Where trials are kept.
+    pub fn repository(&self) -> Option<&dyn Repository> {
+        self.repository.as_deref()
     }
 
     /// Trials that were measured and not found in the store.
@@ -114,12 +143,17 @@ impl<'a> Measured<'a> {
     fn keep(&mut self, input: &str, variant: &str, outcome: &Outcome) -> Result<()> {
         self.fresh += 1;
         self.known.insert((input.to_owned(), variant.to_owned()), outcome.clone());
-        let Some(store) = &mut self.store else { return Ok(()) };
+        let Some(repository) = &mut self.repository else { return Ok(()) };
         let values = vec![Value::Text(input.to_owned()), Value::Text(variant.to_owned())];
         let configuration = Configuration::new(Arc::clone(&self.names), values);
         let trial =
             Trial { configuration, outcome: outcome.clone(), setting: Arc::clone(&self.setting), round: 0 };
-        Ok(store.append(&trial)?)
+        // Features may be others than those that are there; of variants the first outcome counts.
+        match variant {
+            FEATURES => repository.append(&trial)?,
+            _ => repository.append_once(&trial)?,
+        }
+        Ok(())
     }
 
     /// The features of an input: of the store, or evaluated now.
@@ -167,32 +201,61 @@ impl<'a> Measured<'a> {
                     forbidden.push(variant);
                     continue;
                 }
-                let key = (name.clone(), self.workload.variants()[variant].clone());
-                let outcome = match self.known.get(&key) {
-                    Some(outcome) => outcome.clone(),
-                    None => {
-                        interrupt::check().map_err(|_| AdaptiveError::Interrupted)?;
-                        let outcome = self.workload.measure(input, variant)?;
-                        // A child that was ended with us says nothing of the variant.
-                        interrupt::check().map_err(|_| AdaptiveError::Interrupted)?;
-                        self.keep(&key.0, &key.1, &outcome)?;
-                        outcome
-                    }
-                };
-                outcomes.push(outcome);
+                outcomes.push(self.outcome(&name, input, variant)?);
             }
-            let costs = self.objective.costs(&outcomes).map_err(|error| match error {
-                AdaptiveError::Request { reason, hint } => {
-                    AdaptiveError::request(format!("input `{name}`: {reason}"), hint)
-                }
-                error => error,
-            })?;
+            let costs = self.costs(&name, &outcomes)?;
             if let Some(row) = &mut self.rows[input] {
                 row.costs = costs;
                 row.forbidden = forbidden;
             }
         }
         self.features(input)
+    }
+
+    /// What came of a variant: of the store, or measured now.
+    fn outcome(&mut self, name: &str, input: usize, variant: usize) -> Result<Outcome> {
+        let key = (name.to_owned(), self.workload.variants()[variant].clone());
+        if let Some(outcome) = self.known.get(&key) {
+            return Ok(outcome.clone());
+        }
+        interrupt::check().map_err(|_| AdaptiveError::Interrupted)?;
+        let outcome = self.workload.measure(input, variant)?;
+        // A child that was ended with us says nothing of the variant.
+        interrupt::check().map_err(|_| AdaptiveError::Interrupted)?;
+        self.keep(&key.0, &key.1, &outcome)?;
+        Ok(outcome)
+    }
+
+    fn costs(&self, input: &str, outcomes: &[Outcome]) -> Result<Vec<f64>> {
+        self.objective.costs(outcomes).map_err(|error| match error {
+            AdaptiveError::Request { reason, hint } => {
+                AdaptiveError::request(format!("input `{input}`: {reason}"), hint)
+            }
+            error => error,
+        })
+    }
+
+    /// Whether a variant may be run for an input.
+    ///
+    /// # Errors
+    /// What the workload or the store says; an interruption.
+    pub fn is_allowed(&mut self, input: usize, variant: usize) -> Result<bool> {
+        let features = self.features(input)?.features.clone();
+        self.workload.is_allowed(input, variant, &features)
+    }
+
+    /// What one variant costs for an input, by an objective that sees each by itself: infinite where it may not be run, or fails.
+    ///
+    /// # Errors
+    /// As for [`Measured::label`].
+    pub fn cost(&mut self, input: usize, variant: usize) -> Result<f64> {
+        if !self.is_allowed(input, variant)? {
+            return Ok(f64::INFINITY);
+        }
+        let name = self.workload.inputs()[input].clone();
+        let outcome = self.outcome(&name, input, variant)?;
+        let costs = self.costs(&name, &[outcome])?;
+        Ok(costs.first().copied().unwrap_or(f64::INFINITY))
     }
 
     /// Whether an input's costs are known without measuring.

@@ -88,6 +88,14 @@ impl Objective {
         }
     }
 
+    /// Whether it sees what all variants measured, and not each by itself.
+    pub fn sees_all(&self) -> bool {
+        match self {
+            Objective::Bounded { of, .. } => of.sees_all(),
+            own => matches!(own, Objective::Judge { .. }),
+        }
+    }
+
     /// Whether costs are seconds, so that what features take can be added.
     pub fn is_time(&self) -> bool {
         match self {

@@ -1,7 +1,8 @@
 //! What can be measured: inputs of a function with variants.
 
-use crate::error::Result;
+use crate::error::{AdaptiveError, Result};
 use trials::{Outcome, Setting};
+use tuner::{Point, Space};
 
 /// The value of a feature, and how long it took.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,7 +14,7 @@ pub struct Evaluated {
 }
 
 /// Inputs of a function with variants, and how they are measured.
-pub trait Workload {
+pub trait Workload: Send {
     /// The function.
     fn name(&self) -> &str;
 
@@ -49,6 +50,23 @@ pub trait Workload {
     /// # Errors
     /// What goes wrong with the measuring itself.
     fn measure(&mut self, input: usize, variant: usize) -> Result<Outcome>;
+
+    /// The parameters of a variant, and the values that it has; none for a variant without.
+    fn parameters(&self, _variant: usize) -> Option<(&Space, &Point)> {
+        None
+    }
+
+    /// The place of a variant with these values of its parameters: a further variant, unless it is one already.
+    ///
+    /// # Errors
+    /// A variant without parameters.
+    fn instance(&mut self, variant: usize, _point: &Point) -> Result<usize> {
+        let name = self.variants().get(variant).map_or("?", String::as_str);
+        Err(AdaptiveError::request(format!("variant `{name}` has no parameters"), ""))
+    }
+
+    /// Has these variants from now on, where variants have parameters: names that are none of an instance are left out.
+    fn adopt(&mut self, _names: &[String]) {}
 
     /// The time after which a variant counts as failed, where scores need it.
     fn cutoff(&self) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! The arguments of `adaptive`.
 
-use crate::arguments::{Size, some_steps_parser};
+use crate::arguments::{CalibratedBackend, Size, some_steps_parser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -35,6 +35,22 @@ Examples:
 
 FLEET is a file (TOML) of machines: features of each, and a table (CSV) of what was measured on it. The machine that the model is for needs no table.")]
     Transfer(TransferArguments),
+    /// Train two models that together choose a variant and a clock frequency
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive clocks examples/sorting-clocks.csv --hold-out 0.5 -o sort.model.json --frequency-output mhz.model.json
+
+SOURCE is a table (CSV) whose variants are named like radix@852, or a description of commands (TOML), which are run at the frequencies of its
+table [frequencies]. Clocks are put back as they were, after errors and signals, too.")]
+    Clocks(ClocksArguments),
+    /// Measure the features of this machine, and keep them in a machine file
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive machine -o here.toml --rounds 1 --feature peak_gflops_dp=90 --custom answer='echo 42'
+  tilewright adaptive machine --backend cuda -o h100.toml --feature peak_gflops_dp=33500
+
+A fleet names the file: machine = \"here.toml\" in [[machines]]. What a file has beside its features stays.")]
+    Machine(MachineArguments),
     /// Say what the code of variants issues, per instruction, for the selection of machines' features
     #[command(after_help = "\
 Examples:
@@ -88,8 +104,9 @@ pub struct SourceArguments {
     /// Of a description: what is optimised, in place of what it says: a metric or an expression over metrics
     #[arg(long, value_name = "EXPR")]
     pub metric: Option<String>,
-    /// Of a description: keep what is measured in this store, and go on from there; @NAME is kept in the state folder
-    #[arg(long, value_name = "FILE|@NAME")]
+    /// Of a description: keep what is measured in this store or on this Redis server, and go on from there; @NAME is kept in
+    /// the state folder
+    #[arg(long, value_name = "FILE|@NAME|redis://HOST")]
     pub trials: Option<PathBuf>,
     /// Calls that one evaluation of the features serves: their cost is divided by it
     #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
@@ -145,6 +162,9 @@ pub struct TrainArguments {
     /// Also say what each feature costs and is worth, added in the order of its cost
     #[arg(long)]
     pub worth: bool,
+    /// Also write a page with figures: performance, confusion, convergence, worth of features
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Folds of the cross-validation
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1000))]
     pub folds: u64,
@@ -199,6 +219,61 @@ pub struct TransferArguments {
     /// Seed of folds and draws
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+}
+
+/// Arguments of `adaptive clocks`.
+#[derive(Debug, Args)]
+pub struct ClocksArguments {
+    /// A table (CSV) of pairs, or a description of commands (.toml)
+    #[arg(value_name = "SOURCE")]
+    pub file: PathBuf,
+    /// The file of the model of variants
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The file of the model of frequencies
+    #[arg(long, value_name = "FILE")]
+    pub frequency_output: PathBuf,
+    /// What is read of the source.
+    #[command(flatten)]
+    pub source: SourceArguments,
+    /// The kind of models
+    #[arg(long, value_name = "KIND", default_value = "svm")]
+    pub classifier: ClassifierName,
+    /// Keep this share of a table's inputs for the test
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "test")]
+    pub hold_out: Option<f64>,
+    /// A table of inputs for the test, with the same columns
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1000))]
+    pub folds: u64,
+    /// Seed of folds and draws
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+/// Arguments of `adaptive machine`.
+#[derive(Debug, Args)]
+pub struct MachineArguments {
+    /// What to measure
+    #[arg(long, value_name = "NAME", default_value = "openmp")]
+    pub backend: CalibratedBackend,
+    /// The machine file, made where it is not there, or @NAME for one in the state folder
+    #[arg(short, long, value_name = "FILE.toml|@NAME")]
+    pub output: PathBuf,
+    /// A GPU's published facts, where the file is new; the shipped machine of its name where not given
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// A feature that is stated; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub feature: Vec<String>,
+    /// A feature that a command measures: the number in the last line of its output; may be repeated
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub custom: Vec<String>,
+    /// Measurements of each kind, of which the least counts
+    #[arg(long, value_name = "R", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub rounds: u64,
 }
 
 /// A processor whose proxies are profiled.
@@ -269,6 +344,9 @@ pub struct ReportArguments {
     /// A description of commands (.toml), whose test inputs are measured, or a table (CSV)
     #[arg(value_name = "SOURCE")]
     pub with: PathBuf,
+    /// Also write a page with figures: performance, confusion, families of inputs
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// What is read of the source.
     #[command(flatten)]
     pub source: SourceArguments,

@@ -116,6 +116,7 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
                 (true, true) => opened.training.clone(),
             };
             let own = opened.workload();
+            own.adopt(&model.variants);
             let place = |list: &[String], name: &String, what: &str| {
                 let place = list.iter().position(|own| own == name);
                 place.ok_or_else(|| told(AdaptiveError::unknown(what, name, list)))

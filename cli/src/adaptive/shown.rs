@@ -1,11 +1,21 @@
 //! Figures of evaluations as text.
 
 use crate::report;
+use adaptive::Learned;
 use adaptive::evaluate::Evaluation;
+use adaptive::model::Model;
 
 /// A share of 1.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
+}
+
+/// A tree as text; empty for other models.
+pub fn tree(model: &Model) -> String {
+    match &model.classifier {
+        Learned::Tree(tree) => tree.text(&model.variants, &model.feature_names()),
+        _ => String::new(),
+    }
 }
 
 /// An evaluation.

@@ -9,7 +9,7 @@ use adaptive::commands::Commands;
 use adaptive::csv_table::{self, Columns};
 use adaptive::description::Description;
 use adaptive::table::Table;
-use adaptive::tune::{COST, Objective, Recorded, Workload};
+use adaptive::tune::{COST, Objective, ParameterOptions, Recorded, Workload};
 use execution::ExecutionError;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,16 @@ impl Opened {
         match &mut self.source {
             Source::Commands(commands) => &mut **commands,
             Source::Table(recorded, _) => &mut **recorded,
+        }
+    }
+
+    /// How parameters are searched; none where no variant has any.
+    pub fn parameters(&self, seed: u64) -> Option<ParameterOptions> {
+        match &self.source {
+            Source::Commands(commands) if commands.has_parameters() => {
+                Some(commands.description().search.options(seed))
+            }
+            _ => None,
         }
     }
 

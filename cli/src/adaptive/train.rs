@@ -1,6 +1,7 @@
 //! `tilewright adaptive train`: measures variants and trains a model.
 
 use super::arguments::{ClassifierName, TrainArguments};
+use super::page::{self, Content};
 use super::shown;
 use super::source::{Source, open, table, told};
 use crate::error::{Error, Result};
@@ -10,8 +11,11 @@ use crate::report::{self, Report};
 use adaptive::evaluate::{Evaluation, evaluate};
 use adaptive::model::Model;
 use adaptive::train::{Data, Kind, TrainOptions, Worth, held_out, worth_by_cost};
-use adaptive::tune::{Measured, Order, Recorded, Step, Stopping, TuneOptions, tune, tune_incrementally};
-use adaptive::{Classifier, Learned, model_file};
+use adaptive::tune::{
+    Measured, Order, Recorded, Searched, Step, Stopping, TuneOptions, search_parameters, tune,
+    tune_incrementally,
+};
+use adaptive::{Classifier, model_file};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,6 +61,8 @@ pub struct TrainReport {
     pub steps: Vec<Step>,
     /// Whether time was over before all inputs were labelled.
     pub cut_short: bool,
+    /// What was searched for values of variants' parameters; null where none has any.
+    pub parameters: Option<Searched>,
     /// What each feature costs and is worth; empty where it was not asked for.
     pub worth: Vec<Worth>,
     /// The model on held-out inputs; null without any.
@@ -89,7 +95,11 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
     let inputs: Vec<PathBuf> =
         [Some(&arguments.file), arguments.test.as_ref()].into_iter().flatten().cloned().collect();
     let mut opened = open(&arguments.file, &arguments.source, &[])?;
-    let written = [("--output", Some(arguments.output.clone())), ("--trials", opened.trials.clone())];
+    let written = [
+        ("--output", Some(arguments.output.clone())),
+        ("--trials", opened.trials.clone()),
+        ("--html", arguments.html.clone()),
+    ];
     let written: Vec<_> = written.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
     outputs::check(&written, &inputs)?;
     let options = TrainOptions {
@@ -131,17 +141,25 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
     let (objective, trials) = (opened.objective.clone(), opened.trials.clone());
     let (training, test) = (opened.training.clone(), opened.test.clone());
     let calls = arguments.source.calls;
+    let search = opened.parameters(arguments.seed);
     let incremental = arguments.iter.is_some() || arguments.acc.is_some();
     let mut measured = Measured::new(opened.workload(), objective.clone(), trials.as_deref())
         .map_err(told)?
         .within(arguments.time_limit.map(Duration::from_secs));
-    if let Some(store) = measured.store() {
+    if let Some(store) = measured.repository() {
         session.tell_damage(store.damage());
     }
     if measured.others() > 0 {
         let others = text::count(measured.others() as u64, "trial", "trials");
         session.tell(&format!("{others} of the store are of something else: they stay, and are not used"));
     }
+    let searched = search
+        .map(|search| {
+            session
+                .stage("search parameters", || search_parameters(&mut measured, &training, &search))
+                .map_err(told)
+        })
+        .transpose()?;
     let features: Vec<usize> = (0..measured.workload().features().len()).collect();
     let (trained, labelled, seeds, steps, cut_short) = if incremental {
         let stopping = Stopping { iterations: arguments.iter, accuracy: arguments.acc };
@@ -186,10 +204,25 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
     drop(measured);
     opened.clean()?;
     session.stage("write", || model_file::write(&arguments.output, &model)).map_err(told)?;
-    let tree = match &model.classifier {
-        Learned::Tree(tree) => tree.text(&model.variants, &model.feature_names()),
-        _ => String::new(),
-    };
+    let tree = shown::tree(&model);
+    if let Some(path) = &arguments.html {
+        let description = format!(
+            "{} trained on {} inputs, {} of {} features.",
+            model.classifier.description(),
+            model.training.inputs,
+            model.features.len(),
+            features.len()
+        );
+        let content = Content {
+            name: &model.name,
+            description,
+            tree: &tree,
+            evaluation: evaluation.as_ref(),
+            steps: &steps,
+            worth: &worth,
+        };
+        session.stage("page", || page::write(path, &content))?;
+    }
     Ok(TrainReport {
         name: model.name.clone(),
         file: arguments.output.clone(),
@@ -208,7 +241,8 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
         variants: model.variants,
         seeds,
         steps,
-        cut_short,
+        cut_short: cut_short || searched.as_ref().is_some_and(|own| own.cut_short),
+        parameters: searched,
         worth,
         test: evaluation,
     })
@@ -235,6 +269,16 @@ impl Report for TrainReport {
             ("best variants", report::listed(&best, 90)),
             ("features", report::listed(&self.features, 90)),
         ];
+        if let Some(own) = &self.parameters {
+            let searches = text::count(own.searches as u64, "search", "searches");
+            let classes = text::count(own.classes as u64, "class", "classes");
+            let kept = percent(own.kept_of_best);
+            let told = format!(
+                "{searches} by {} for {classes} of inputs; variants keep {kept} of the best found",
+                own.method
+            );
+            lines.push(("parameters", told));
+        }
         if let Some(performance) = self.cross_validated {
             let accuracy = percent(self.accuracy);
             lines.push((

@@ -54,9 +54,9 @@ pub struct SearchArguments {
     /// Seed of all chance in the search
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Keep every trial in this store: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the state folder. A
-    /// search that was stopped goes on from there
-    #[arg(long, visible_alias = "store", value_name = "FILE|@NAME")]
+    /// Keep every trial in this store: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the state folder,
+    /// redis://HOST on a server. A search that was stopped goes on from there
+    #[arg(long, visible_alias = "store", value_name = "FILE|@NAME|redis://HOST")]
     pub trials: Option<PathBuf>,
     /// Write the trials at the end, as T4 (.json), a cache of Kernel Tuner (.cache.json) or CSV (.csv)
     #[arg(long, value_name = "FILE")]

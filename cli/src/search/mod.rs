@@ -134,7 +134,7 @@ fn once(
                 let others = text::count(kept.others() as u64, "trial", "trials");
                 let reason =
                     "of another measurement, machine, binary or version: they stay, and are not used";
-                session.tell(&format!("{}: {others} {reason}", path.display()));
+                session.tell(&format!("{}: {others} {reason}", kept.store().place()));
             }
             run = run.keeping(kept);
         }

@@ -26,6 +26,8 @@
 //! A table `[network]` with `latency_s`, `bandwidth_bytes_per_s`, `provenance` and `source` says what messages between two such
 //! machines cost.
 //!
+//! A table `[features]` with any names and numbers says what tells it from other machines for models of variants that serve several.
+//!
 //! Reading names every missing or impossible value with its place, not only the first one.
 
 mod calibration;
@@ -45,6 +47,7 @@ pub use section::{Problem, Section, read_document};
 pub use shipped::{base, base_names, names, shipped, source};
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::DeTable;
 
@@ -68,6 +71,9 @@ pub struct Machine {
     /// What messages to others like it cost; `None` where nobody said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// What tells it from other machines, by names of the user's choice; empty where nobody said.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, f64>,
 }
 
 /// The kinds of machines.
@@ -139,12 +145,27 @@ impl Machine {
         let calibration =
             section.optional_table("calibration", |calibration| Calibration::read(calibration, gpu));
         let network = section.optional_table("network", |network| Network::read(network));
+        let features = section.optional_table("features", |features| {
+            let mut all = BTreeMap::new();
+            for name in features.keys() {
+                let value = features.number(&name, "any", -f64::MAX..=f64::MAX);
+                all.insert(name, value);
+            }
+            all
+        });
         section.finish();
         problems.sort_by_key(|problem| problem.line);
         match (kind, facts) {
-            (Some(kind), Some(facts)) if problems.is_empty() => {
-                Ok(Machine { name, kind, description, processor, facts, calibration, network })
-            }
+            (Some(kind), Some(facts)) if problems.is_empty() => Ok(Machine {
+                name,
+                kind,
+                description,
+                processor,
+                facts,
+                calibration,
+                network,
+                features: features.unwrap_or_default(),
+            }),
             _ => Err(error(problems)),
         }
     }
@@ -217,6 +238,19 @@ mod tests {
         assert_eq!(Machine::parse("again", &machine.to_toml()), Ok(machine));
         let wrong = Machine::parse("x", &text.replace("latency_s = 2e-6", "latency_s = -1")).unwrap_err();
         assert_eq!(wrong.problems[0].place, "network.latency_s");
+    }
+
+    #[test]
+    fn features_survive_writing_and_reading() {
+        let text = format!(
+            "{}\n[features]\nglobal_atomic = 0.036\ncores = 2\n",
+            shipped("zen4").unwrap().unwrap().to_toml()
+        );
+        let machine = Machine::parse("here", &text).unwrap();
+        assert_eq!(machine.features["global_atomic"], 0.036);
+        assert_eq!(Machine::parse("again", &machine.to_toml()), Ok(machine));
+        let wrong = Machine::parse("x", &text.replace("cores = 2", "cores = inf")).unwrap_err();
+        assert_eq!(wrong.problems[0].place, "features.cores");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod body;
 pub mod cpu_energy;
 pub mod facts;
+pub mod features;
 pub mod gpu;
 pub mod launch;
 pub mod least_squares;
@@ -92,6 +93,21 @@ impl CpuRequest {
     }
 }
 
+/// This CPU without measurements; `threads` are the cores in use.
+pub fn uncalibrated(name: &str, threads: usize) -> Machine {
+    let system = MachineFacts::collect(None);
+    Machine {
+        name: name.to_owned(),
+        kind: MachineKind::Cpu,
+        description: format!("{}, {threads} cores in use", system.cpu),
+        processor: Some(processor_id().to_owned()),
+        facts: Facts::Cpu(facts::cpu_facts(&system, threads)),
+        calibration: None,
+        network: None,
+        features: BTreeMap::new(),
+    }
+}
+
 /// Measures this CPU. `progress` gets what is being measured, and the part of the work that is done.
 ///
 /// # Errors
@@ -119,15 +135,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         energy: None,
         cpu: None,
     };
-    let mut machine = Machine {
-        name: request.name.clone(),
-        kind: MachineKind::Cpu,
-        description: format!("{}, {} cores in use", system.cpu, request.threads),
-        processor: Some(processor_id().to_owned()),
-        facts: Facts::Cpu(facts::cpu_facts(&system, request.threads)),
-        calibration: None,
-        network: None,
-    };
+    let mut machine = uncalibrated(&request.name, request.threads);
     let mut calls = Vec::new();
     // Tiles by the dimension of their stencil.
     let mut transfers: [Vec<transfer::Transfer>; 3] = Default::default();

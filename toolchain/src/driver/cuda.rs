@@ -449,6 +449,9 @@ fn facts(
         clock_hz: kilohertz * 1e3,
         // Two transfers per clock.
         theoretical_bandwidth: 2.0 * memory_kilohertz * 1e3 * f64::from(bus_bits) / 8.0,
+        memory_clock_hz: memory_kilohertz * 1e3,
+        memory_bus_bits: bus_bits,
+        copy_engines: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT).unwrap_or(0),
         l2_bytes: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
         shared_bytes_per_multiprocessor: attribute(
             CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,

@@ -20,6 +20,12 @@ pub struct DeviceFacts {
     pub clock_hz: f64,
     /// Bytes per second between memory and device by clock and width; 0 where the driver does not tell.
     pub theoretical_bandwidth: f64,
+    /// Clock of the memory in hertz; 0 where the driver does not tell.
+    pub memory_clock_hz: f64,
+    /// Width of the bus to memory in bits; 0 where the driver does not tell.
+    pub memory_bus_bits: u32,
+    /// Copies between host and device that run at a time beside kernels.
+    pub copy_engines: u32,
     /// Bytes of the second-level cache.
     pub l2_bytes: u64,
     /// Bytes of shared memory of a multiprocessor.

@@ -14,7 +14,7 @@
 
 mod content;
 mod lines;
-mod records;
+pub(crate) mod records;
 mod runs;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -23,6 +23,7 @@ pub use content::Content;
 pub use runs::PROCESSOR;
 
 use crate::error::{Result, TrialsError, malformed};
+use crate::place;
 use crate::trial::Trial;
 use lines::Lines;
 use safe_io::Damage;
@@ -63,6 +64,7 @@ impl Store {
     /// # Errors
     /// A file that is something else, or cannot be read or written.
     pub fn open(path: &Path) -> Result<Store> {
+        place::refuse_server(path)?;
         let lines = |found: Found| -> Result<(Form, Content)> {
             let (lines, content) = Lines::open(path, found == Found::Nothing)?;
             Ok((Form::Lines(lines), content))

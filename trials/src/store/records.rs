@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A trial. Its setting stands in a record of its own.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TrialRecord {
+pub(crate) struct TrialRecord {
     /// The checksum of the setting.
     pub of: String,
     pub configuration: Configuration,
@@ -37,7 +37,7 @@ impl TrialRecord {
 
 /// Records on the way to trials: names and settings are shared.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     settings: HashMap<String, Arc<Setting>>,
     names: Vec<Arc<[String]>>,
 }
