@@ -35,6 +35,8 @@ use std::collections::HashMap;
 const DECOMPOSITIONS: usize = 3;
 /// The same where the choice is what was asked for.
 const DECOMPOSITIONS_TO_TUNE: usize = 16;
+/// Depths of a decomposition whose own tiles are looked at then.
+const TILES_TO_TUNE: usize = 4;
 /// The deepest ghost zones that are looked at.
 const DEEPEST: i64 = 4096;
 /// The depth that the first tile is for.
@@ -203,17 +205,18 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// As for [`Cluster::predict`].
     pub fn tune(&self, size: &[i64], steps: i64, ranks: i64) -> Result<Vec<OnCluster>> {
-        self.best_first(DECOMPOSITIONS_TO_TUNE, size, steps, ranks)
+        self.best_first(DECOMPOSITIONS_TO_TUNE, TILES_TO_TUNE, size, steps, ranks)
     }
 
     fn best_of(&self, decompositions: usize, size: &[i64], steps: i64, ranks: i64) -> Result<OnCluster> {
-        let best = self.best_first(decompositions, size, steps, ranks)?.into_iter().next();
+        let best = self.best_first(decompositions, 1, size, steps, ranks)?.into_iter().next();
         best.ok_or_else(|| Error::internal("no decomposition was looked at"))
     }
 
     fn best_first(
         &self,
         decompositions: usize,
+        tiles: usize,
         size: &[i64],
         steps: i64,
         ranks: i64,
@@ -241,26 +244,27 @@ impl<'a> Cluster<'a> {
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
         cuts.truncate(decompositions);
         let mut all =
-            cuts.iter().map(|(_, cut)| self.chosen(size, steps, cut)).collect::<Result<Vec<_>>>()?;
+            cuts.iter().map(|(_, cut)| self.chosen(size, steps, cut, tiles)).collect::<Result<Vec<_>>>()?;
         all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         Ok(all)
     }
 
-    /// The best depth and tile of a decomposition.
-    fn chosen(&self, size: &[i64], steps: i64, cut: &Cut) -> Result<OnCluster> {
+    /// The best depth and tile of a decomposition: of all depths with one tile, so many of the best get tiles of their own.
+    fn chosen(&self, size: &[i64], steps: i64, cut: &Cut, tiles: usize) -> Result<OnCluster> {
         let depths = self.depths(size, &cut.counts, steps);
         let deepest = depths.last().copied().unwrap_or(1);
         let first = self.tile(cut, deepest.min(USUAL_DEPTH))?;
-        let mut best: Option<OnCluster> = None;
-        for depth in depths {
-            let own = self.of(size, steps, cut, depth, &first)?;
-            if best.as_ref().is_none_or(|best| own.seconds < best.seconds) {
-                best = Some(own);
-            }
+        let of = |depth: i64| self.of(size, steps, cut, depth, &first);
+        let mut all = depths.into_iter().map(of).collect::<Result<Vec<_>>>()?;
+        all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        all.truncate(tiles);
+        for at in 0..all.len() {
+            let depth = all[at].depth;
+            let again = self.of(size, steps, cut, depth, &self.tile(cut, depth)?)?;
+            all.push(again);
         }
-        let best = best.ok_or_else(|| Error::internal("no depth was looked at"))?;
-        let again = self.of(size, steps, cut, best.depth, &self.tile(cut, best.depth)?)?;
-        Ok(if again.seconds < best.seconds { again } else { best })
+        let best = all.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        best.ok_or_else(|| Error::internal("no depth was looked at"))
     }
 
     /// The best tile for a box with ghost zones so deep, among those for no more than [`DEEPEST_TILE`] steps.
@@ -399,11 +403,12 @@ impl<'a> Cluster<'a> {
         let messages = directions - local;
         let network = if messages > 0.0 { self.network.seconds(messages, bytes) } else { 0.0 };
         let packing = bytes * self.packing;
-        let all = match tiled.once {
-            true => self.part(cut, k, tiled, &vec![Region::Wide; wide.len()])?.max(own),
-            false => all,
+        // Of the ghosts' time, the share that is computed before they are wrong.
+        let ghosts = match tiled.once {
+            true => (all - own) * self.share_of_ghosts(cut, k, &wide),
+            false => all - own,
         };
-        let blocking = (all - own, network, packing);
+        let blocking = (ghosts, network, packing);
         let overlapped = match tiled.once {
             true => self
                 .parts(cut, k, tiled)?
@@ -472,6 +477,17 @@ impl<'a> Cluster<'a> {
             |step: i64| at(step).iter().map(|&(around, own)| own as f64 / around as f64).product::<f64>();
         let shares: f64 = (0..k).map(share).sum();
         Ok(self.seconds(&around, k, tiled)? * shares / k as f64)
+    }
+
+    /// The ghost points that `k` steps compute, over those that they would if ghost zones stayed as wide as they are in the beginning.
+    fn share_of_ghosts(&self, cut: &Cut, k: i64, wide: &[i64]) -> f64 {
+        let points =
+            |extents: &mut dyn Iterator<Item = i64>| extents.map(|extent| extent as f64).product::<f64>();
+        let own = points(&mut cut.own.iter().copied());
+        let extent = |d: usize, step: i64| self.extents(cut, d, k, Region::Wide, step).1;
+        let at = |step: i64| points(&mut (0..wide.len()).map(|d| extent(d, step))) - own;
+        let most = points(&mut wide.iter().copied()) - own;
+        if most > 0.0 { (0..k).map(at).sum::<f64>() / (k as f64 * most) } else { 0.0 }
     }
 
     /// In one dimension, the extent of the box that a part lies in, and of the part in a step.
