@@ -9,7 +9,7 @@ use cost_models::multiprocessor::{
     CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP, warps,
 };
 use cost_models::objective::Objective;
-use hhc_codegen::counts::work::Accounting;
+use hhc_codegen::counts::accounting::Accounting;
 use hhc_codegen::counts::{Problem, TileCounts, TileForms, TileWork, Work};
 use polyhedral::program::ElementType;
 

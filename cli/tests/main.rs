@@ -4,9 +4,11 @@
 mod adaptive;
 mod c_callers;
 mod c_programs;
+mod cache;
 mod codesign;
 mod cpu_models;
 mod documents;
+mod drawings;
 mod events;
 mod explain;
 #[path = "support/generated.rs"]
@@ -20,12 +22,15 @@ mod generated_loops;
 #[path = "support/generated_small.rs"]
 mod generated_small;
 mod inspect;
+mod lsp;
+mod manuals;
 mod models;
 mod nested;
 mod outputs;
 #[cfg(target_os = "linux")]
 mod ranks;
 mod results;
+mod schemas;
 mod search;
 #[cfg(unix)]
 mod stopping;

@@ -20,7 +20,6 @@ pub use arrays::{ArrayUse, array_uses};
 pub(crate) use arrays::{PLACE, moved_in_every_step};
 pub(crate) use extents::least_sizes;
 pub use output::{OutputFile, RewriteError, Target};
-
 pub use sources::Sources;
 
 use crate::{CProgram, Options};

@@ -1,6 +1,6 @@
 //! Execution time on a GPU from counts of the code that is printed: the product's own form of the time model.
 //!
-//! A full sub-tile of a block takes, alone on a multiprocessor (cycles; `W` of [`hhc_codegen::counts::work`]):
+//! A full sub-tile of a block takes, alone on a multiprocessor (cycles; `W` of [`hhc_codegen::counts::accounting`]):
 //!
 //! ```text
 //! i     = min(4, n_V / 32)                              warp instructions that begin in a cycle
@@ -41,7 +41,9 @@ use crate::multiprocessor::{
     CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, SCHEDULERS, START_CYCLES, WARP, fullest_scheduler, warps,
 };
 use crate::time::{Prediction, Terms};
-use hhc_codegen::counts::{LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
+use hhc_codegen::counts::{
+    LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, accounting::Accounting,
+};
 use polyhedral::program::ElementType;
 
 /// What a multiprocessor does in a cycle.

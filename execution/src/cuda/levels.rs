@@ -4,7 +4,7 @@
 //! a number of elements like any other, so that two slots may be two arrays of different owners, in either order.
 #![allow(unsafe_code)]
 
-use super::{CudaProgramOnDevice, DeviceRun};
+use super::program::{CudaProgramOnDevice, DeviceRun};
 use crate::error::{ExecutionError, Result};
 use crate::initial::domains_of;
 use crate::layout::Layout;

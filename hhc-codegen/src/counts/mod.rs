@@ -8,9 +8,11 @@
 //! A strategy may have closed forms of its own ([`Strategy::closed_forms`]); for one without, [`enumerated`] counts the
 //! plan itself.
 
+pub mod accounting;
 pub(crate) mod bounds;
 pub(crate) mod candidates;
 pub mod cores;
+pub mod direct;
 pub mod enumerated;
 pub(crate) mod forms;
 pub(crate) mod multilinear;

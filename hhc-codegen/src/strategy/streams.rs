@@ -1,10 +1,11 @@
 //! What counts of blocks that work on bands have in common.
 
+use crate::counts::accounting::Accounting;
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::{TileCounts, share_out};
 use crate::counts::union::union;
-use crate::counts::work::{Accounting, TileWork};
+use crate::counts::work::TileWork;
 use polyhedral::program::{FieldRole, Program};
 use std::collections::BTreeMap;
 

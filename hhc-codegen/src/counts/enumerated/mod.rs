@@ -14,13 +14,14 @@ mod wavefronts;
 pub use on_cores::counts as core_counts;
 pub use tiles::counts as tile_counts;
 
+use super::accounting::Accounting;
 use super::bounds::CountBounds;
 use super::cores::{CoreCounts, CoreSpace, Cores};
 use super::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
 use super::tile::TileCounts;
-use super::work::{Accounting, LeastWork, TileWork};
+use super::work::{LeastWork, TileWork};
 use crate::TileSizes;
 use crate::strategy::interface::{self, Strategy};
 use crate::strategy::tile_space::{Along, TileSpace};

@@ -3,13 +3,15 @@
 //! A tile reads, of every level that its statement reads, the union of its block shifted by all offsets, and writes its
 //! block; nothing is staged in fast memory. Each statement has counts of its own.
 
+use crate::counts::accounting::Accounting;
 use crate::counts::bounds::CountBounds;
+use crate::counts::direct::Shares;
 use crate::counts::multilinear::Multilinear;
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
 use crate::counts::union::union;
-use crate::counts::work::{Accounting, LeastWork, Shares, TileWork};
+use crate::counts::work::{LeastWork, TileWork};
 use crate::geometry::{
     ADDRESS_REGISTERS, Threads, blocks_of, direct_points_at_once, direct_resident_threads, operand_registers,
     register_bound,

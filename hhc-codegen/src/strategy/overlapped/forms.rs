@@ -5,12 +5,13 @@ use super::block::{Block, Ran, volume};
 use super::sizes::{NAME, NAMES, space};
 use super::zone::Zone;
 use crate::TileSizes;
+use crate::counts::accounting::Accounting;
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores, Inner, Outer, RowCode};
 use crate::counts::forms::{Family, Forms};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::{TileCounts, share_out};
-use crate::counts::work::{Accounting, TileWork};
+use crate::counts::work::TileWork;
 use crate::geometry::{
     ADDRESS_REGISTERS, MOST_OWN_BYTES, Threads, operand_registers, register_bound, storage_bytes,
 };

@@ -7,8 +7,8 @@
 //!
 //! All tiles of a list are looked at: see the forms of `warp-pipeline`.
 
+use super::blocks::{AHEAD, Stream};
 use super::sizes;
-use super::stream::{AHEAD, Stream};
 use super::work;
 use crate::TileSizes;
 use crate::counts::multiprocessor::Multiprocessor;

@@ -6,9 +6,13 @@
 //! the edges of slices go through shared memory. Blocks lie along all dimensions and compute what lies around them several
 //! times, as overlapped tiles do.
 
+mod blocks;
 mod forms;
+mod moves;
+mod rings;
 mod sizes;
 mod stream;
+mod transfers;
 mod work;
 
 use super::bands::Bands;
@@ -21,10 +25,10 @@ use crate::counts::Forms;
 use crate::int_expr::int;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
+use blocks::Stream;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
-use stream::Stream;
 
 /// Planes in registers.
 #[derive(Debug, Clone, Copy)]

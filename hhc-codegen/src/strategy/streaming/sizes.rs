@@ -1,8 +1,7 @@
 //! The tile sizes: points and rows of a lane, steps of a band, warps of a block, and planes of a stream.
 
-use super::stream::Sizes;
 use crate::TileSizes;
-use crate::geometry::WARP;
+use crate::geometry::{WARP, elements_at_once};
 use crate::strategy::bands;
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
@@ -20,6 +19,42 @@ const MOST_STEPS: i64 = 16;
 
 /// Planes of a stream where nobody says how large the grid is.
 const PLANES: i64 = 128;
+
+/// The tile sizes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Neighbouring points of a row in a lane.
+    pub(super) points: i64,
+    /// Neighbouring rows of a lane.
+    pub(super) rows: i64,
+    /// Steps of a band.
+    pub(super) steps: i64,
+    /// Warps of a block.
+    pub(super) warps: i64,
+    /// Planes that a block leaves.
+    pub(super) planes: i64,
+}
+
+impl Sizes {
+    /// Columns of a block, with those that it shares with its neighbours.
+    pub(super) fn columns(&self) -> i64 {
+        WARP * self.points
+    }
+
+    /// Points that a block shares with its neighbours along a dimension, along which the statement reads so far. Columns are so
+    /// many that blocks begin where accesses do.
+    pub(super) fn ghosts(&self, program: &Program, (low, high): (i64, i64), d: usize) -> (i64, i64) {
+        let element = program.field(program.statements[0].target).element;
+        let whole = if d == 2 { elements_at_once(self.points, element.bytes()) } else { 1 };
+        let of = |reach: i64| (self.steps * reach + whole - 1) / whole * whole;
+        (of(low), of(high))
+    }
+
+    /// Rows of a block, with those that it shares with its neighbours.
+    pub(super) fn all_rows(&self) -> i64 {
+        self.warps * self.rows
+    }
+}
 
 pub(super) fn space(program: &Program) -> TileSpace {
     let size = |at: usize, meaning, along, most| TileSize {

@@ -1,7 +1,7 @@
 //! What the warps of a block execute at a position of its stream: the instructions that the CUDA back end prints for it.
 
-use super::stream::Stream;
-use crate::counts::work::Accounting;
+use super::blocks::Stream;
+use crate::counts::accounting::Accounting;
 use crate::counts::{Problem, TileCounts, TileWork, Work};
 use crate::geometry::{WARP, elements_at_once};
 use crate::plan::decides_nothing;

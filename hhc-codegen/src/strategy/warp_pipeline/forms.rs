@@ -15,7 +15,8 @@
 //! cut the grid into the same number of chunks the least ones are best. So tiles are listed, and all of them are looked at.
 
 use super::sizes;
-use super::team::{AHEAD, Sizes, Team};
+use super::sizes::Sizes;
+use super::strips::{AHEAD, Team};
 use super::work;
 use crate::TileSizes;
 use crate::counts::multiprocessor::Multiprocessor;

@@ -6,8 +6,12 @@
 //! compute what lies around them several times, as overlapped tiles do.
 
 mod forms;
+mod moves;
+mod rings;
 mod sizes;
+mod strips;
 mod team;
+mod transfers;
 mod work;
 
 use super::bands::{self, Bands};
@@ -22,8 +26,9 @@ use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
+use sizes::Sizes;
 use std::sync::Arc;
-use team::{Sizes, Team};
+use strips::Team;
 
 /// Warps as stages in time.
 #[derive(Debug, Clone, Copy)]

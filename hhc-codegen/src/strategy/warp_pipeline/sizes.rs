@@ -1,6 +1,5 @@
 //! The tile sizes: points of a lane, steps of a warp, warps of a block, and rows of a stream.
 
-use super::team::Sizes;
 use crate::TileSizes;
 use crate::geometry::WARP;
 use crate::strategy::bands;
@@ -20,6 +19,31 @@ const MOST_STEPS: i64 = 16;
 
 /// Rows of a stream where nobody says how large the grid is; with 1024 the compiler spills in heat2d on sm_80.
 const ROWS: i64 = 1000;
+
+/// The tile sizes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Neighbouring points of a lane.
+    pub(super) points: i64,
+    /// Steps of a warp.
+    pub(super) steps: i64,
+    /// Warps of a block.
+    pub(super) warps: i64,
+    /// Rows that a block leaves.
+    pub(super) rows: i64,
+}
+
+impl Sizes {
+    /// Steps of a band.
+    pub(super) fn depth(&self) -> i64 {
+        self.steps * self.warps
+    }
+
+    /// Columns of a strip, with those that it shares with its neighbours.
+    pub(super) fn columns(&self) -> i64 {
+        WARP * self.points
+    }
+}
 
 pub(super) fn space(program: &Program) -> TileSpace {
     let size = |at: usize, meaning, along, most| TileSize {

@@ -1,9 +1,9 @@
 //! What the warps of a block execute at a position of its stream: the instructions that the CUDA back end prints for it.
 
 use super::sizes;
-use super::team::Sizes;
+use super::sizes::Sizes;
 use super::team::computes_junk;
-use crate::counts::work::Accounting;
+use crate::counts::accounting::Accounting;
 use crate::counts::{Problem, TileCounts, TileWork, Work};
 use crate::geometry::WARP;
 use crate::strategy::bands;

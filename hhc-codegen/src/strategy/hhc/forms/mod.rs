@@ -14,11 +14,12 @@ use super::hexagon::Hexagon;
 use super::lines::Lines;
 use super::shape::Shape;
 use super::wavefront::Phase;
+use crate::counts::accounting::{self, Accounting};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::counts::work::{self, Accounting, TileWork};
+use crate::counts::work::TileWork;
 use crate::geometry::{ADDRESS_REGISTERS, Threads, blocks_at_once, register_bound, registers_by_share};
 use crate::plan::FullTiles;
 use crate::window::aligned;
@@ -266,7 +267,7 @@ impl Hexagonal {
     }
 
     /// What the threads of a block share, for `s0` and the classical sizes.
-    fn block(&self, sizes: [i64; 3]) -> work::Shape {
+    fn block(&self, sizes: [i64; 3]) -> accounting::Shape {
         let across = [self.points(1, sizes[1]), self.points(2, sizes[2])];
         let planes: i64 = self.planes.iter().map(|(planes, _)| planes).sum();
         let extent0 = self.extent[0] + sizes[0] - 1;
@@ -278,7 +279,7 @@ impl Hexagonal {
         let widest = self.most_width + sizes[0] - 1;
         let needed = self.needed_registers(widest, threads[0]);
         let given = self.bound_of_registers(threads.iter().product(), needed);
-        work::Shape {
+        accounting::Shape {
             threads,
             across,
             widest,

@@ -10,17 +10,20 @@
 //! - Numbers have as many decimals as the step needs. Great and small ones have a common factor, seconds a
 //!   unit, that stands in the title.
 
-use crate::font;
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-use std::ops::Range;
-use text_escape::visible;
+mod numbers;
+mod ruler;
+mod ticks;
+
+pub(crate) use ruler::{Ruler, is_drawable};
+
+use numbers::{common_factor, plain, time_unit, with_decimals};
+use ruler::{LARGEST, SMALLEST, Tick, position, spread};
+use ticks::candidates;
 
 /// What lies between two labels at least, in pixels: side by side, and above each other.
 const GAP: f64 = 10.0;
+
 const PITCH: f64 = 20.0;
-/// Values beyond cannot be told from infinity once they are subtracted; those below are as good as 0.
-const LARGEST: f64 = 1e300;
-const SMALLEST: f64 = 1e-290;
 
 /// How values are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,241 +205,10 @@ impl Axis {
     }
 }
 
-/// Whether a value has a place on an axis.
-pub(crate) fn is_drawable(value: f64) -> bool {
-    value.abs() < LARGEST
-}
-
-/// A place on an axis and what stands there.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tick {
-    pub value: f64,
-    pub label: String,
-}
-
-impl Tick {
-    pub fn width(&self) -> f64 {
-        font::width(&self.label, font::LABEL, false)
-    }
-}
-
-/// An axis as it is drawn.
-#[derive(Debug, Clone)]
-pub(crate) struct Ruler {
-    /// The values at its ends; the first one may be the larger.
-    pub low: f64,
-    pub high: f64,
-    pub logarithmic: bool,
-    pub ticks: Vec<Tick>,
-    pub title: String,
-}
-
-impl Ruler {
-    /// Where a value is, between 0 and 1.
-    pub fn place(&self, value: f64) -> f64 {
-        position(value, self.low, self.high, self.logarithmic).clamp(0.0, 1.0)
-    }
-
-    /// Whether the axis has a place for a value.
-    pub fn holds(&self, value: f64) -> bool {
-        is_drawable(value) && (!self.logarithmic || value >= SMALLEST)
-    }
-
-    pub fn widest(&self) -> f64 {
-        self.ticks.iter().map(Tick::width).fold(0.0, f64::max)
-    }
-
-    /// Labels cut to a width.
-    pub fn cut(&mut self, most: f64) {
-        for tick in &mut self.ticks {
-            tick.label = font::fit(&tick.label, font::LABEL, false, most).into_owned();
-        }
-    }
-
-    pub fn label(&self, value: f64) -> String {
-        self.ticks.iter().find(|tick| tick.value == value).map(|tick| tick.label.clone()).unwrap_or_default()
-    }
-}
-
-impl Ranged for Ruler {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        let (from, to) = (f64::from(limit.0), f64::from(limit.1));
-        (from + self.place(*value) * (to - from)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // No lines between ticks.
-        match hint.weight().allow_light_points() {
-            true => Vec::new(),
-            false => self.ticks.iter().map(|tick| tick.value).collect(),
-        }
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
-    }
-}
-
-impl ValueFormatter<f64> for Ruler {
-    fn format_ext(&self, value: &f64) -> String {
-        visible(&self.label(*value)).into_owned()
-    }
-}
-
-fn position(value: f64, low: f64, high: f64, logarithmic: bool) -> f64 {
-    let of = |value: f64| if logarithmic { value.max(SMALLEST).ln() } else { value };
-    let (value, low, high) = (of(value), of(low), of(high));
-    if high == low { 0.5 } else { (value - low) / (high - low) }
-}
-
-/// A range that has an extent, and room at its ends on a logarithmic scale.
-fn spread(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
-    if logarithmic {
-        let room = (high / low).powf(0.04).max(1.05);
-        return ((low / room).max(SMALLEST), (high * room).min(LARGEST));
-    }
-    if high - low > 1e-12 * high.abs().max(low.abs()) && high - low > SMALLEST {
-        return (low, high);
-    }
-    let around = if low.abs() < SMALLEST { 1.0 } else { 0.05 * low.abs() };
-    (low - around, high + around)
-}
-
-/// Ticks that might be.
-enum Multiples {
-    /// Of a step.
-    Step(f64),
-    /// Of powers of ten, every so many of them.
-    Powers(&'static [f64], usize),
-}
-
-struct Candidate {
-    step: Option<f64>,
-    multiples: Multiples,
-}
-
-impl Candidate {
-    fn values(&self, low: f64, high: f64) -> Vec<f64> {
-        match self.multiples {
-            Multiples::Step(step) => {
-                let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-                // Rounded to the step's own decimals, so that 3 * 0.1 is 0.3.
-                (0..=(last - first).clamp(-1.0, 100.0) as i64)
-                    .map(|at| rounded((first + at as f64) * step, step))
-                    .collect()
-            }
-            Multiples::Powers(digits, every) => {
-                let powers = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
-                let powers = powers.filter(|power| power.rem_euclid(every as i32) == 0);
-                let values =
-                    powers.flat_map(|power| digits.iter().map(move |digit| digit * 10_f64.powi(power)));
-                values.filter(|value| (low..=high).contains(value)).collect()
-            }
-        }
-    }
-}
-
-/// The densest ticks first.
-fn candidates(low: f64, high: f64, logarithmic: bool, most: usize, whole: bool) -> Vec<Candidate> {
-    let linear = |most: usize| {
-        let steps = (1..=most).rev().map(move |count| {
-            let step = nice_step((high - low) / count as f64);
-            if whole { step.max(1.0) } else { step }
-        });
-        let mut steps: Vec<f64> = steps.collect();
-        steps.dedup();
-        steps.into_iter().map(|step| Candidate { step: Some(step), multiples: Multiples::Step(step) })
-    };
-    if !logarithmic {
-        return linear(most).collect();
-    }
-    let digits: [(&'static [f64], usize); 8] = [
-        (&[1.0, 2.0, 5.0], 1),
-        (&[1.0, 3.0], 1),
-        (&[1.0], 1),
-        (&[1.0], 2),
-        (&[1.0], 5),
-        (&[1.0], 10),
-        (&[1.0], 50),
-        (&[1.0], 100),
-    ];
-    let powers =
-        digits.map(|(digits, every)| Candidate { step: None, multiples: Multiples::Powers(digits, every) });
-    let (few, many): (Vec<Candidate>, Vec<Candidate>) =
-        powers.into_iter().partition(|candidate| candidate.values(low, high).len() < 3);
-    let many: Vec<Candidate> =
-        many.into_iter().filter(|candidate| candidate.values(low, high).len() <= most + 2).collect();
-    if many.is_empty() { linear(most.min(6)).chain(few).collect() } else { many }
-}
-
-/// The least of 1, 2, 5 times a power of ten that is at least `step`.
-fn nice_step(step: f64) -> f64 {
-    if !(step.is_finite() && step >= SMALLEST) {
-        return 1.0;
-    }
-    let power = step.log10().floor() as i32;
-    let nice = |factor: f64| rounded(factor * 10_f64.powi(power), 10_f64.powi(power));
-    [1.0, 2.0, 5.0]
-        .into_iter()
-        .map(nice)
-        .find(|nice| *nice >= step * 0.999_999)
-        .unwrap_or(10_f64.powi(power + 1))
-}
-
-/// A multiple of a step as one would write it.
-fn rounded(value: f64, step: f64) -> f64 {
-    let decimals = decimals(step);
-    if decimals > 12 || value.abs() > 1e15 {
-        value
-    } else {
-        format!("{value:.decimals$}").parse().unwrap_or(value)
-    }
-}
-
-/// Decimals that a multiple of the step needs.
-fn decimals(step: f64) -> usize {
-    (-(step.log10() + 1e-9).floor()).clamp(0.0, 300.0) as usize
-}
-
-fn with_decimals(value: f64, step: f64) -> String {
-    let decimals = decimals(step).min(15);
-    let text = format!("{value:.decimals$}");
-    if text.chars().all(|letter| matches!(letter, '-' | '0' | '.')) { "0".to_owned() } else { text }
-}
-
-/// A number of a logarithmic axis.
-fn plain(value: f64) -> String {
-    if (1e-4..1e6).contains(&value) {
-        let text = format!("{value:.9}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value:e}").chars().take(12).collect()
-    }
-}
-
-/// The factor that labels of great and small numbers leave to the title.
-fn common_factor(most: f64) -> (f64, String) {
-    if (1e-3..1e6).contains(&most) || most < SMALLEST {
-        return (1.0, String::new());
-    }
-    let power = 3 * (most.log10() / 3.0).floor() as i32;
-    (10_f64.powi(power), format!(", × 1e{power}"))
-}
-
-/// The unit of a time in seconds, and how many seconds it has.
-fn time_unit(most: f64) -> (&'static str, f64) {
-    [("s", 1.0), ("ms", 1e-3), ("us", 1e-6)]
-        .into_iter()
-        .find(|(_, unit)| most >= *unit)
-        .unwrap_or(("ns", 1e-9))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::font;
     use proptest::prelude::*;
 
     fn labels(axis: &Axis, values: &[f64]) -> (Vec<String>, String) {

@@ -1,0 +1,178 @@
+//! Loops as people write them: steps, sweeps, guards, and what stands between steps.
+
+use super::{SMALL_1D, SMALL_2D, program, same};
+use crate::support::{Folder, tilewright};
+use std::path::Path;
+
+#[test]
+fn rounds_of_several_steps() {
+    for name in ["steps_of_two.c", "open_ends.c"] {
+        same(name, &[], &[]);
+    }
+    same("steps_of_two.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+}
+
+#[test]
+fn stars_that_reach_far() {
+    same("far_reaching.c", &[], &[]);
+    same("far_reaching.c", &["-DREAL=double", "-DRADIUS=2"], &[]);
+}
+
+/// Updates in place whose points follow each other: nobody names the strategy that can.
+#[test]
+fn sweeps_in_order() {
+    let small = ["--tile", "st=4,s0=8,s1=13"];
+    same("seidel_2d.c", &[], &small);
+    same("seidel_2d.c", &["-DDATA=float", "-DN=61", "-DSTEPS=7"], &[]);
+    same("over_relaxation.c", &[], &["--tile", "st=4,s0=3,s1=8,s2=7"]);
+    same("gauss_seidel_lines.c", &[], &["--tile", "st=4,s0=23"]);
+}
+
+/// Updates in place in colours, by strategies that take points in any order.
+#[test]
+fn sweeps_in_colours() {
+    same("red_black.c", &[], &[]);
+    same("red_black.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+    same("red_black.c", &["-DSTEPS=12"], &["--strategy", "time-skewing"]);
+    same("colours.c", &[], &["--strategy", "naive"]);
+    same("colours.c", &["-DSTEPS=4"], &[]);
+}
+
+/// Blocks of steps between output, reductions and tests of each step, which end where the original ends.
+#[test]
+fn what_stands_between_steps() {
+    same("output_every_so_often.c", &[], &SMALL_2D);
+    same("output_every_so_often.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+    same("last_residual.c", &[], &["--tile", "st=4,s0=6,s1=4,s2=16"]);
+    same("clocks.c", &[], &SMALL_1D);
+}
+
+#[test]
+fn steps_until_a_maximum_is_small() {
+    same("converges.c", &[], &SMALL_2D);
+    same("converges.c", &["-DREAL=float", "-DEPS=1e-9"], &["--strategy", "naive"]);
+    same("converges_without_index.c", &[], &SMALL_1D);
+    same("leaves_early.c", &[], &SMALL_2D);
+}
+
+#[test]
+fn sources_and_receivers() {
+    same("sources.c", &[], &SMALL_2D);
+    same("sources_in_levels.c", &[], &["--strategy", "naive"]);
+}
+
+#[test]
+fn what_a_region_declares_before_its_time_loop() {
+    same("declared_in_region.c", &[], &SMALL_1D);
+}
+
+/// The ways in which people write ghost cells, tests of convergence, time that counts down, and cellular automata.
+#[test]
+fn as_people_write_them() {
+    same("ghosts_and_sources.c", &[], &[]);
+    same("converges_somehow.c", &[], &[]);
+    same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
+    same("backwards.c", &[], &[]);
+    same("step_by_step.c", &[], &[]);
+    same("frame_in_sweep.c", &["-DREAL=float"], &[]);
+    same("neighbours_by_loops.c", &[], &[]);
+    same("beside_functions.c", &[], &[]);
+}
+
+/// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.
+#[test]
+fn one_step_among_others() {
+    same("levels_kept.c", &[], &[]);
+    same("scalars_behind.c", &["-DREAL=float"], &[]);
+    same("scalars_ahead.c", &["-DREAL=float"], &[]);
+    let (folder, sums) = (Folder::new(), program("scalars_ahead.c").display().to_string());
+    let out = folder.arg("out");
+    tilewright(&["compile", &sums, "--target", "openmp", "-o", &out]).succeeded();
+    let text = std::fs::read_to_string(Path::new(&out).join("scalars_ahead.c")).unwrap();
+    // Both loops have something to compute before their tiles, and put it back where these do not run.
+    assert_eq!(text.matches("What the loops leave in scalars, of what they find").count(), 2, "{text}");
+    assert!(text.contains("sum = tw_was1;") && text.contains("change = tw_was0;"), "{text}");
+    same("wrapped_by_functions.c", &[], &[]);
+    // The program ends within the loop, as the original does.
+    same("wrapped_by_functions.c", &["-DENDS=0.4"], &[]);
+}
+
+/// Steps that run one at a time work on the arrays where they are, or stay as they are written.
+#[test]
+fn nothing_is_copied_in_every_step() {
+    let folder = Folder::new();
+    let text = |before: &str, after: &str| {
+        format!(
+            "#include <stdio.h>\nvoid run({before}a{after}, {before}b{after}, int n, int steps)\n{{\n    for (int t = 0; t < steps; t++) {{\n        \
+             for (int i = 1; i < n - 1; i++)\n            for (int j = 1; j < 63; j++)\n                \
+             b[i][j] = (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]) / 4;\n        \
+             printf(\"%g\\n\", b[n / 2][5]);\n        \
+             for (int i = 1; i < n - 1; i++)\n            for (int j = 1; j < 63; j++)\n                \
+             a[i][j] = b[i][j];\n    }}\n}}\n"
+        )
+    };
+    let rows = folder.write("rows.c", text("double **", ""));
+    let out = folder.arg("out");
+    let compiled =
+        |file: &str, target| tilewright(&["compile", file, "--target", target, "-o", &out, "--force"]);
+    // Rows that have one distance are used where they are, which the program sees; others stay as they are written.
+    compiled(&rows, "openmp").succeeded();
+    let refused = compiled(&rows, "cuda");
+    assert_eq!(refused.code, 2);
+    let block = folder.write("block.c", text("double (*", ")[64]"));
+    compiled(&block, "openmp").succeeded();
+    let refused = compiled(&block, "cuda");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("arrays go to the GPU and back in each of them"), "{}", refused.stderr);
+}
+
+/// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.
+#[test]
+fn programs_as_they_are() {
+    same("called_functions.c", &[], &[]);
+    same("several_loops.c", &[], &[]);
+    same("edges_again.c", &["-DM=34"], &[]);
+    // A loop is chosen by its function; what is left is said with its reason.
+    let folder = Folder::new();
+    let file = program("several_loops.c").display().to_string();
+    let arguments =
+        ["compile", &file, "--target", "openmp", "-o", &folder.arg("out"), "--function", "warm", "--json"];
+    let report = tilewright(&arguments).succeeded().json();
+    assert_eq!(
+        (&report["place"], &report["more"]),
+        (&"warm, line 12".into(), &serde_json::Value::Null),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn back_and_forth() {
+    same("back_and_forth.c", &[], &[]);
+}
+
+#[test]
+fn conditions() {
+    same("guarded.c", &[], &[]);
+}
+
+#[test]
+fn guards_become_pieces() {
+    same("edges_of_rows.c", &[], &["--strategy", "naive"]);
+    same("edges_of_a_line.c", &[], &["--strategy", "naive"]);
+    same("edges_of_a_line.c", &[], &[]);
+    let folder = Folder::new();
+    let program = folder.arg("rows.stencil");
+    let file = super::program("edges_of_rows.c").display().to_string();
+    tilewright(&["convert", &file, "-o", &program]).succeeded();
+    let text = std::fs::read_to_string(&program).unwrap();
+    // Two arrays, no coefficient; the corners and the edges are statements.
+    assert_eq!(text.matches("field ").count(), 2, "{text}");
+    assert!(!text.contains("coefficient") && text.contains("for i == 0, j == 0;"), "{text}");
+}
+
+#[test]
+fn grids_that_wrap_around() {
+    same("around_two_fields.c", &[], &SMALL_2D);
+    same("around_ring.c", &[], &[]);
+    same("around_ring.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+}

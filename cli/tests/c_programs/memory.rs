@@ -1,0 +1,109 @@
+//! Memory: programs under sanitizers, and arrays that overlap.
+
+use super::{original, program};
+use crate::support::{Folder, everything, tilewright};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every tenth accepted program, and its rewritten form, with checks of each access and of undefined behaviour; every
+/// one with `TILEWRIGHT_ALL=1`, as in `make test-long`.
+#[test]
+fn programs_are_clean_under_sanitizers() {
+    if !execution::equivalence::has_sanitizers() {
+        println!("SKIPPED: the C compiler has no sanitizers, with which the programs would be built");
+        return;
+    }
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(program("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files.sort();
+    if !everything() {
+        files = files.into_iter().step_by(10).collect();
+    }
+    let check = |file: &PathBuf| {
+        let report = tilewright(&[
+            "check",
+            file.to_str().unwrap(),
+            "--sanitize",
+            "--quick",
+            "--threads",
+            "2",
+            "--json",
+        ])
+        .json();
+        let clean = report["equal"] == true && report["stderr"]["rewritten"] == "";
+        (!clean).then(|| format!("{}: {report:#}", file.display()))
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let halves = files.chunks(files.len().div_ceil(2));
+        let threads: Vec<_> = halves
+            .map(|half| scope.spawn(move || half.iter().filter_map(check).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A program in a folder of its own, rewritten and built with these flags and sanitizers where there are any.
+fn sanitized(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
+    let (file, out) = (program(name).display().to_string(), folder.arg("out"));
+    let mut arguments =
+        vec!["compile", file.as_str(), "--target", "openmp", "-o", &out, "--strategy", "naive"];
+    arguments.extend(flags);
+    tilewright(&arguments).succeeded();
+    let program = Path::new(&out).join("program");
+    let stem = name.trim_end_matches(".c");
+    let sources: Vec<String> =
+        ["", "_scop", "_scop_glue"].iter().map(|part| format!("{out}/{stem}{part}.c")).collect();
+    let built = |sanitizers: &[&str]| {
+        let mut command = Command::new("cc");
+        command.args(["-O0", "-w", "-fopenmp", "-ffp-contract=off"]).args(flags).args(sanitizers);
+        command.args(&sources).arg("-o").arg(&program).arg("-lm").output().unwrap().status.success()
+    };
+    if !built(&["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]) {
+        println!("SKIPPED: there are no sanitizers, with which memory would be checked");
+        assert!(built(&[]), "{name} cannot be built");
+    }
+    program
+}
+
+fn report(program: &Path) -> (String, String) {
+    let mut command = Command::new(program);
+    command.env("TILEWRIGHT_REPORT", "1").env("ASAN_OPTIONS", "detect_leaks=0").env("OMP_NUM_THREADS", "2");
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    let line = stderr.lines().find(|line| line.starts_with("tilewright: ")).unwrap_or_default().to_owned();
+    (String::from_utf8(output.stdout).unwrap(), line)
+}
+
+#[test]
+fn guards_touch_nothing_outside() {
+    let file = program("edges_of_rows.c").display().to_string();
+    // Pieces meet, and vanish, on small grids.
+    for (size, wanted) in [
+        ("-DN=26", "tilewright: edges_of_rows_scop: tiled 1, original 0"),
+        ("-DN=1", "tilewright: edges_of_rows_scop: tiled 1, original 0"),
+    ] {
+        let folder = Folder::new();
+        let (found, line) = report(&sanitized(&folder, "edges_of_rows.c", &[size]));
+        assert_eq!(line, wanted);
+        assert!(found == original(&folder, &file, &[size]), "{size}");
+    }
+}
+
+#[test]
+fn aliases_run_as_they_were_written() {
+    let folder = Folder::new();
+    let program = sanitized(&folder, "aliases.c", &[]);
+    let (found, line) = report(&program);
+    assert_eq!(line, "tilewright: aliases_scop: tiled 2, original 4: arrays overlap");
+    let file = super::program("aliases.c").display().to_string();
+    assert!(found == original(&folder, &file, &[]));
+    // Without the report, one line says so once.
+    let output = Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0").output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "aliases_scop: arrays overlap; the loops run as they were written\n"
+    );
+}

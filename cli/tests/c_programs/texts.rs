@@ -1,0 +1,70 @@
+//! Texts: spellings, encodings, macros, names, and functions of other sources.
+
+use super::{SMALL_1D, same};
+use crate::support::{Folder, tilewright};
+
+#[test]
+fn functions_of_other_sources() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\nvoid step(double *to, const double *from, int n);\ndouble u[90], v[90];\nint main(void)\n{\n    \
+         u[40] = 1;\n    for (int t = 0; t < 30; t++) {\n        step(v, u, 90);\n        step(u, v, 90);\n    }\n    \
+         for (int i = 0; i < 90; i++) printf(\"%a\\n\", u[i]);\n    return 0;\n}\n",
+    );
+    let other = folder.write(
+        "step.c",
+        "static double mean(double a, double b) { return 0.5 * (a + b); }\nvoid step(double *to, const double *from, int n)\n{\n    \
+         for (int i = 1; i < n - 1; i++)\n        to[i] = mean(from[i - 1], from[i + 1]);\n}\n",
+    );
+    let report =
+        tilewright(&["check", &main, "--with", &other, "--quick", "--threads", "2", "--json"]).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+    let alone = tilewright(&["check", &main, "--quick"]);
+    assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
+}
+
+#[test]
+fn names_of_other_languages() {
+    same("words.c", &[], &SMALL_1D);
+}
+
+#[test]
+fn macros_of_the_system() {
+    same("system_macros.c", &[], &SMALL_1D);
+}
+
+/// Names, encodings, spellings and macros of all kinds.
+#[test]
+fn texts_of_all_kinds() {
+    let folder = Folder::new();
+    let check = |file: &str, more: &[&str]| {
+        let report = tilewright(&[&["check", file, "--quick", "--json"], more].concat()).json();
+        assert!(report["equal"] == true && report["tiled"] != false, "{file}: {report:#}");
+    };
+    // A mark of the encoding, line ends of other systems, spliced lines, digraphs, an operator for the pragma.
+    let text = "\u{feff}#include <math.h>\n#include <stdio.h>\nstatic double u<:2:>[40];\nint main(void)\n<%\n    \
+         for (int i = 0; i < 40; i++) u[0][i] = u[1][i] = 0.1 * i;\n_Pragma(\"scop\")\n    fo\\\nr (int \\\n  t = 0; t < 9; t++)\n        \
+         for (int i = 1; i < 39; i++)\n            u<:(t + 1) % 2:>[i] = 0.001*(M_\\\nPI - i) + 0.5 * u[t % 2][i \\\n- 1];\n\
+         _Pragma(\"endscop\")\n    for (int i = 0; i < 40; i++) printf(\"%a %d %s\\n\", u[1][i], __LINE__, __FILE__);\n    return 0;\n%>\n";
+    check(&folder.write("\u{e9}t\u{e9}.c", text.replace('\n', "\r\n")), &[]);
+    // Latin-1; types and bounds that are macros; another source that is included; ends of loops that are macros.
+    folder.write("part.c", "static const int from_part = (int)(M_PI + M_E);\n");
+    let text = "#include <assert.h>\n#include <math.h>\n#include <stdio.h>\n#include \"part.c\"\n#define double float\n#define END }\n\
+         static double u[2][40];\nstatic double g = 0.1;\nint main(void)\n{\n    int low = 1;\n    assert(low > 0 && M_PI > 3);\n#define low (low + 1)\n    \
+         for (int i = 0; i < 40; i++) u[0][i] = u[1][i] = 0.1 * i;\n#pragma scop\n    for (int t = 0; t < 9; t++) {\n        \
+         for (int i = low; i < 40 - low; i++) {\n            u[(t + 1) % 2][i] = (0.3 * u[t % 2][i - 1] + g * 0.7) * from_part; END END\n#pragma endscop\n    \
+         for (int i = 0; i < 40; i++) printf(\"caf\u{e9} %a\\n\", u[1][i]);\n    return 0;\n}\n";
+    let latin: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+    check(&folder.write("latin.c", latin), &[]);
+    // A header with the name of one of the system's, a step and its exchange in one macro, truth values as buffers.
+    folder.write("string.h", "#define THIRD (1.0 / 3)\n");
+    let other =
+        folder.write("other.c", "#include <string.h>\nint other(void) { return (int)strlen(\"abc\"); }\n");
+    let text = "#include \"string.h\"\n#include <stdbool.h>\n#include <stdio.h>\nint other(void);\nstatic double u[2][40];\n\
+         #define STEP for (int i = 1; i < 39; i++) { bool odd = i & 1; b[i] = THIRD * (a[i - 1] + a[i + 1]) + odd; } old = a; a = b; b = old;\n\
+         int main(void)\n{\n    double *a = u[0], *b = u[1], *old = 0;\n    for (int i = 0; i < 40; i++) a[i] = b[i] = i;\n#pragma scop\n    \
+         for (int t = 0; t < 9; t++) { STEP }\n#pragma endscop\n    for (int i = 0; i < 40; i++) printf(\"%a\\n\", a[i]);\n    \
+         printf(\"%d %d %d\\n\", a == u[1], old == u[0], other());\n    return other();\n}\n";
+    check(&folder.write("own.c", text), &["--with", &other]);
+}

@@ -1,0 +1,49 @@
+//! Which transfers a kernel has, and in which order.
+
+use super::strips::Team;
+use crate::int_expr::IntExpr;
+use crate::storage::{Part, Supplier};
+
+/// The transfers of a kernel, which are there as far as they are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Move {
+    /// Boundary columns: those at the left or the right end of a strip, or wherever they are.
+    Left,
+    Right,
+    Edges,
+    /// A row behind the end of the band, or beside the domain.
+    On,
+    /// From the arrays into the first link.
+    Load,
+    /// From the link before the warp into its ring, and back into the one behind it.
+    Receive,
+    Send,
+    /// From the last link into the arrays.
+    Store,
+}
+
+impl Team<'_> {
+    /// Its transfers, in order.
+    pub(super) fn moves(&self) -> Vec<Move> {
+        let (left, right) = self.reach[1];
+        let is_there = |of: &Move| match of {
+            Move::Left => !self.narrow && left > 0,
+            Move::Right => !self.narrow && right > 0,
+            Move::Edges => self.narrow,
+            Move::On | Move::Load | Move::Receive | Move::Send | Move::Store => true,
+        };
+        use Move::{Edges, Left, Load, On, Receive, Right, Send, Store};
+        let all = [Load, Store, Left, Right, Edges, On, Receive, Send];
+        all.into_iter().filter(is_there).collect()
+    }
+
+    pub(super) fn index_of(&self, of: Move) -> Option<usize> {
+        self.moves().iter().position(|&own| own == of)
+    }
+
+    /// A transfer of the same kernel as a supplier.
+    pub(super) fn moved(&self, of: Move, at: &[(&'static str, IntExpr)]) -> Option<Supplier> {
+        let part = Part::Transfer(self.index_of(of)?);
+        Some(Supplier { kernel: None, part, at: at.to_vec() })
+    }
+}
