@@ -43,6 +43,8 @@ type Module = Vec<String>;
 /// A crate's modules that have files of their own.
 struct Crate {
     files: BTreeMap<Module, PathBuf>,
+    /// The paths that each names.
+    named: BTreeMap<Module, Vec<Vec<String>>>,
     /// Names that a module hands on, with their paths as they stand in the module.
     handed_on: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
@@ -85,14 +87,19 @@ fn leaves(tree: &UseTree, before: &[String], found: &mut Vec<(Vec<String>, Optio
 
 impl Crate {
     fn read(source: &Path) -> Crate {
-        let mut own = Crate { files: BTreeMap::new(), handed_on: BTreeMap::new() };
         let folder = shown(source).to_string();
-        for file in files(&folder, &[".rs"]) {
-            own.files.insert(module_of(source, &file), file);
-        }
-        for (module, file) in &own.files {
+        Crate::of(files(&folder, &[".rs"]).into_iter().map(|file| (module_of(source, &file), file)).collect())
+    }
+
+    fn of(files: BTreeMap<Module, PathBuf>) -> Crate {
+        let (mut named, mut handed_on) = (BTreeMap::new(), BTreeMap::new());
+        for (module, file) in &files {
+            let file = parsed(file);
+            let mut paths = Names { paths: Vec::new() };
+            paths.visit_file(&file);
+            named.insert(module.clone(), paths.paths);
             let mut names = BTreeMap::new();
-            for item in parsed(file).items {
+            for item in file.items {
                 if let Item::Use(item) = item
                     && !matches!(item.vis, syn::Visibility::Inherited)
                 {
@@ -101,9 +108,9 @@ impl Crate {
                     names.extend(found.into_iter().filter_map(|(path, name)| Some((name?, path))));
                 }
             }
-            own.handed_on.insert(module.clone(), names);
+            handed_on.insert(module.clone(), names);
         }
-        own
+        Crate { files, named, handed_on }
     }
 
     /// The module in whose file the thing is defined that `path` names in `module`; `None` outside of the crate.
@@ -144,17 +151,15 @@ impl Crate {
     }
 
     /// The modules that a module needs.
-    fn needs(&self, module: &Module, file: &Path) -> BTreeSet<Module> {
-        let mut names = Names { paths: Vec::new() };
-        names.visit_file(&parsed(file));
-        let found = names.paths.iter().filter_map(|path| self.defined_in(module, path, 0));
+    fn needs(&self, module: &Module) -> BTreeSet<Module> {
+        let found = self.named[module].iter().filter_map(|path| self.defined_in(module, path, 0));
         found.filter(|other| other != module).collect()
     }
 
     /// Modules that need themselves over others, each circle once.
     fn circles(&self) -> Vec<BTreeSet<Module>> {
         let arrows: BTreeMap<&Module, BTreeSet<Module>> =
-            self.files.iter().map(|(module, file)| (module, self.needs(module, file))).collect();
+            self.files.keys().map(|module| (module, self.needs(module))).collect();
         let reached = |from: &Module| {
             let mut known = BTreeSet::new();
             let mut open = vec![from.clone()];
@@ -221,7 +226,7 @@ fn parsed(file: &Path) -> syn::File {
 fn named(circle: &BTreeSet<Module>, own: &Crate) -> String {
     let mut lines = Vec::new();
     for module in circle {
-        let needed = own.needs(module, &own.files[module]);
+        let needed = own.needs(module);
         let inside: Vec<String> =
             needed.intersection(circle).map(|other| shown(&own.files[other]).to_string()).collect();
         lines.push(format!("    {} -> {}", shown(&own.files[module]), inside.join(", ")));
@@ -267,13 +272,8 @@ fn circles_are_seen() {
     write("a.rs", "use crate::b::two;\npub struct One;\n");
     write("b.rs", "pub fn two() -> crate::One { super::c::three() }\n");
     write("c.rs", "pub fn three() {}\n#[cfg(test)]\nmod tests { use crate::b::two; }\n");
-    let mut own = Crate { files: BTreeMap::new(), handed_on: BTreeMap::new() };
-    for name in ["lib.rs", "a.rs", "b.rs", "c.rs"] {
-        let file = folder.path().join(name);
-        own.files.insert(module_of(folder.path(), &file), file);
-    }
-    let handed_on = BTreeMap::from([("One".to_owned(), vec!["a".to_owned(), "One".to_owned()])]);
-    own.handed_on.insert(Module::new(), handed_on);
+    let files = ["lib.rs", "a.rs", "b.rs", "c.rs"].map(|name| folder.path().join(name));
+    let own = Crate::of(files.map(|file| (module_of(folder.path(), &file), file)).into());
     let circle = BTreeSet::from([vec!["a".to_owned()], vec!["b".to_owned()]]);
     assert_eq!(own.circles(), [circle]);
 }
