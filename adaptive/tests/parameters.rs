@@ -88,8 +88,12 @@ fn instances_are_found_kept_and_run() {
         assert_eq!(adapted.selector().variants()[choice.variant], "blocked{block=64, unroll=2}");
         assert_eq!(adapted.call(&mut (1 << 12)), 1.0);
         assert!(adapted.call(&mut 4) <= 1.5);
-        // It can be tuned anew: searches begin where they began.
-        assert_eq!(calls(&adapted).variants()[1], "blocked{block=32, unroll=1}");
+        // It can be tuned anew, from one instance of each variant that the model has.
+        let again = calls(&adapted).variants().to_vec();
+        assert!(
+            again[1].starts_with("blocked{")
+                && again.iter().filter(|name| name.starts_with("blocked{")).count() == 1
+        );
     }
 }
 

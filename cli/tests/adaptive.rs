@@ -242,7 +242,7 @@ fn parameters_are_searched() {
             inputs.join(", ")
         )
     };
-    let search = "search = { levels = \"multilevel\", method = \"random\", budget = 4 }\n";
+    let search = "search = { levels = \"multilevel\", method = \"random\", budget = 40 }\n";
     let description = folder.write("f.toml", text(search));
     let words = [
         "adaptive",

@@ -46,7 +46,7 @@ table [frequencies]. Clocks are put back as they were, after errors and signals,
     /// Measure the features of this machine, and keep them in a machine file
     #[command(after_help = "\
 Examples:
-  tilewright adaptive machine -o here.toml --rounds 1 --feature peak_gflops_dp=90 --custom answer='echo 42'
+  tilewright adaptive machine -o here.toml --rounds 1 --feature peak_gflops_dp=90 --custom threads=nproc
   tilewright adaptive machine --backend cuda -o h100.toml --feature peak_gflops_dp=33500
 
 A fleet names the file: machine = \"here.toml\" in [[machines]]. What a file has beside its features stays.")]
