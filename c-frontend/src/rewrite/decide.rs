@@ -42,7 +42,7 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     for d in 0..stencil.dimension {
         let least = least_size(program, boxes, d);
         if least > 1 {
-            sizes.push(format!("tw.tw_n[{d}] >= {least}"));
+            sizes.push(format!("tw.own_n[{d}] >= {least}"));
         }
     }
     for (high, low) in &stencil.assumed {

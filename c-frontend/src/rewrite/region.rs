@@ -184,12 +184,12 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
     }
     lines.line(format!("struct {name}_data tw = {{ 0 }};"));
     for d in 0..stencil.dimension {
-        lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
+        lines.line(format!("tw.own_n[{d}] = tw_high{d} - tw_low{d};"));
     }
     match &nest.colours {
         // Each pass over the points of a colour is a step.
-        Some(colours) => lines.line(format!("tw.tw_steps = {} * tw_steps;", colours.passes.len())),
-        None => lines.line("tw.tw_steps = tw_steps;"),
+        Some(colours) => lines.line(format!("tw.own_steps = {} * tw_steps;", colours.passes.len())),
+        None => lines.line("tw.own_steps = tw_steps;"),
     }
     decide(program, boxes, lines);
     before(lines);
@@ -226,7 +226,7 @@ fn lcm(a: usize, b: usize) -> usize {
 fn buffer(program: &CProgram, number: usize) -> String {
     let dimension = program.stencil.dimension;
     let index = (0..dimension).map(|d| {
-        let stride = if d + 1 < dimension { format!(" * tw.tw_stride[{d}]") } else { String::new() };
+        let stride = if d + 1 < dimension { format!(" * tw.own_stride[{d}]") } else { String::new() };
         format!("(tw_x{d} - tw_low{d}){stride}")
     });
     format!("tw.tw_{}[{}]", program.program.fields[number].name, index.collect::<Vec<_>>().join(" + "))

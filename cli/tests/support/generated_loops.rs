@@ -48,6 +48,8 @@ struct Generator {
     storage: Storage,
     edges: Edges,
     reduction: Reduction,
+    /// A flag or a count is an integer.
+    whole: bool,
     /// The sweep computes in place.
     in_place: bool,
 }
@@ -63,8 +65,9 @@ pub fn program(number: u64) -> String {
     let edges = [Fixed, Fixed, Behind, Behind, Ghosts, Around, Clamped, Guarded][dice.roll(8)];
     let reduction =
         [Nothing, Nothing, Nothing, Maximum, Maximum, Squares, Magnitudes, Sum, Flag, Count][dice.roll(10)];
+    let whole = matches!(reduction, Flag | Count) && !dice.one_in(3);
     let in_place = dice.one_in(7) && storage != Levels && matches!(edges, Fixed | Behind);
-    Generator { dice, element, storage, edges, reduction, in_place }.text()
+    Generator { dice, element, storage, edges, reduction, whole, in_place }.text()
 }
 
 impl Generator {
@@ -236,6 +239,16 @@ impl Generator {
             Reduction::Squares => format!("double d = {apart}; err += d * d;"),
             Reduction::Magnitudes => format!("err += fabs({apart});"),
             Reduction::Sum => format!("err += {after};"),
+            Reduction::Flag if self.whole => match self.dice.roll(3) {
+                0 => format!("if (fabs({apart}) > 0.01) hits = 1;"),
+                1 => format!("hits |= fabs({apart}) > 0.01;"),
+                _ => format!("if (fabs({apart}) <= 0.01) {{ if (j == 3) hits = 1; }} else hits = 1;"),
+            },
+            Reduction::Count if self.whole => match self.dice.roll(3) {
+                0 => format!("if ({after} > 0.6) hits++;"),
+                1 => format!("hits += {after} > 0.6;"),
+                _ => format!("if ({after} > 0.6) hits += 2; if ({after} > 0.7 && i > 2) hits++;"),
+            },
             Reduction::Flag => format!("if (fabs({apart}) > 0.01) err = 1;"),
             Reduction::Count => format!("if ({after} > 0.6) err++;"),
         }
@@ -261,7 +274,7 @@ impl Generator {
             ]);
         }
         if self.reduction != Reduction::Nothing {
-            body += "        err = 0;\n";
+            body += if self.whole { "        hits = 0;\n" } else { "        err = 0;\n" };
         }
         body += &self.sweep(if within { &reduced } else { "" });
         if self.edges == Edges::Behind {
@@ -302,11 +315,14 @@ impl Generator {
                 "        if (time > 0.2) break;\n",
             ]);
         }
-        let tolerance = self.dice.of(&["1e-2", "1e-4", "0.5", "1e-12", "0"]);
+        let tolerance = if self.whole { "0" } else { self.dice.of(&["1e-2", "1e-4", "0.5", "1e-12", "0"]) };
         let measure = match self.reduction {
-            Reduction::Squares => self.dice.of(&["sqrt(err)", "err", "sqrt(err / (m * n))"]),
+            _ if self.whole => "hits",
+            Reduction::Squares => {
+                self.dice.of(&["sqrt(err)", "err", "sqrt(err / (m * n))", "sqrt(err) / ((m - 2) * (n - 2))"])
+            }
             Reduction::Flag => "err",
-            _ => self.dice.of(&["err", "err", "err / 4"]),
+            _ => self.dice.of(&["err", "err", "err / 4", "err * dt", "err / (n - 20)"]),
         };
         let tested = self.reduction != Reduction::Nothing && self.dice.one_in(2);
         let last = match (tested, self.dice.roll(3)) {
@@ -330,7 +346,7 @@ impl Generator {
                 "        t++;\n    }\n".to_owned(),
             ),
             4 if tested => (
-                format!("    err = 100;\n    while ({measure} > {tolerance} && t < steps) {{\n"),
+                format!("    err = hits = 100;\n    while ({measure} > {tolerance} && t < steps) {{\n"),
                 "        t++;\n    }\n".to_owned(),
             ),
             _ => (
@@ -379,8 +395,8 @@ impl Generator {
             "#define M {m}\n#define N {n}\n#ifndef STEPS\n#define STEPS {steps}\n#endif\n{declared}{now}\
              static double shape[M][N], signal[64], trace[64];\nstatic {e} k = 0.2;\n\
              static inline double mixed(double here, double sum, double k) {{ double lap = sum - 4 * here; return here + 0.5 * k * lap; }}\n\
-             static int run({parameters})\n{{\n{sizes}    int t = 0, done = 0;\n    double err = 0, time = 0, dt = 0.01;\n{open}{body}{close}    \
-             printf(\"%d %d %a %a %a %a\\n\", t, done, err, time, dt, (double)k);\n    return t;\n}}\n\
+             static int run({parameters})\n{{\n{sizes}    int t = 0, done = 0, hits = 0;\n    double err = 0, time = 0, dt = 0.01;\n{open}{body}{close}    \
+             printf(\"%d %d %d %a %a %a %a\\n\", t, done, hits, err, time, dt, (double)k);\n    return t;\n}}\n\
              int main(void)\n{{\n    int m = M, n = N;\n{made}    for (int i = 0; i < m; i++)\n        for (int j = 0; j < n; j++) {{\n            \
              {first} = {other} = {seed};\n            shape[i][j] = (i + 2 * j) % 5 * 0.01;\n        }}\n    \
              for (int t = 0; t < 64; t++) signal[t] = 1.0 / (t + 1);\n    run({call});\n    \

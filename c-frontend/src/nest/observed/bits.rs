@@ -4,6 +4,8 @@ use super::maximum::is_name;
 use super::parts::{STEP, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, Variable};
 use crate::nest::counter::counter;
+use crate::parse::Region;
+use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
 
 /// What keeps the bits of a test.
@@ -14,6 +16,8 @@ pub(super) struct Keeps<'a> {
     pub bits: &'a str,
     pub operator: BinaryOp,
     pub limit: &'a Expr,
+    /// Nothing is certain unless all of them are positive.
+    pub scale: &'a [Expr],
     pub span: &'a Span,
 }
 
@@ -30,19 +34,27 @@ impl Keeps<'_> {
         self.made(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
     }
 
-    /// `T tw_d = value; seen[x] = seen[x] + (tw_d >= c ? bits[t - tw_first] : tw_d == tw_d ? 0 : tw_d);`
-    pub fn statements(&self, value: &Expr, loops: &[&ForLoop], sides: &[(Expr, Expr)]) -> Vec<Stmt> {
-        let local = format!("tw_d{}", self.number);
+    /// `T tw_d = value;`
+    pub fn local(&self, value: &Expr) -> Variable {
         let ctype = CType::Floating(self.kind);
         let value = self.made(ExprKind::Cast(ctype.clone(), Box::new(value.clone())));
-        let declared = Variable {
-            name: local.clone(),
+        Variable {
+            name: self.local_name(),
             ctype,
             value: Some(value),
             span: self.span.clone(),
             global: false,
             constant: false,
-        };
+        }
+    }
+
+    fn local_name(&self) -> String {
+        format!("tw_d{}", self.number)
+    }
+
+    /// `seen[x] = seen[x] + (tw_d >= c ? bits[t - tw_first] : tw_d == tw_d ? 0 : tw_d);`
+    pub fn kept(&self, loops: &[&ForLoop], sides: &[(Expr, Expr)]) -> Stmt {
+        let local = self.local_name();
         let mut at: Option<Expr> = None;
         for (source, (_, high)) in loops.iter().zip(sides) {
             let Ok(counter) = counter(source) else { continue };
@@ -61,16 +73,48 @@ impl Keeps<'_> {
         let bit = self.made(ExprKind::Index(Box::new(self.name(self.bits)), Box::new(self.name(STEP))));
         let zero = self.made(ExprKind::Floating { text: "0.0".to_owned(), kind: self.kind });
         let same = self.binary(BinaryOp::Equal, self.name(&local), self.name(&local));
-        let otherwise =
-            self.made(ExprKind::Conditional(Box::new(same), Box::new(zero), Box::new(self.name(&local))));
-        let goes_on = self.binary(self.operator, self.name(&local), self.limit.clone());
+        let otherwise = self.made(ExprKind::Conditional(
+            Box::new(same),
+            Box::new(zero.clone()),
+            Box::new(self.name(&local)),
+        ));
+        let mut goes_on = self.binary(self.operator, self.name(&local), self.limit.clone());
+        for by in self.scale {
+            let by = self.made(ExprKind::Cast(CType::Floating(self.kind), Box::new(by.clone())));
+            let positive = self.binary(BinaryOp::Greater, by, zero.clone());
+            goes_on = self.binary(BinaryOp::And, goes_on, positive);
+        }
         let seen = self.made(ExprKind::Conditional(Box::new(goes_on), Box::new(bit), Box::new(otherwise)));
         let sum = self.binary(BinaryOp::Add, element.clone(), seen);
         let assignment = self.made(ExprKind::Assign(None, Box::new(element), Box::new(sum)));
-        vec![
-            Stmt { kind: StmtKind::Declaration(vec![declared]), span: self.span.clone() },
-            Stmt { kind: StmtKind::Expr(assignment), span: self.span.clone() },
-        ]
+        Stmt { kind: StmtKind::Expr(assignment), span: self.span.clone() }
+    }
+
+    /// The test, whose arrays are declared in the region.
+    pub fn test(
+        &self,
+        region: &mut Region,
+        (comparison, inverted): (&Expr, bool),
+        (at, of): (usize, &str),
+        sides: &[(Expr, Expr)],
+    ) -> Test {
+        let element = CType::Floating(self.kind);
+        region.declare(self.array, CType::Pointer(Box::new(element.clone())), self.span);
+        region.declare(self.bits, CType::Array(Box::new(element.clone()), None), self.span);
+        let integer = CType::Integer { name: "long".to_owned(), unsigned: false };
+        region.declare("tw_first", integer, self.span);
+        let text = |expr: &Expr| c_text(expr, &|_| None);
+        Test {
+            at,
+            of: of.to_owned(),
+            stops: comparison.clone(),
+            inverted,
+            array: self.array.to_owned(),
+            bits: self.bits.to_owned(),
+            ctype: type_text(&element),
+            most: if self.kind == Floating::Float { 22 } else { 48 },
+            sides: sides.iter().map(|(low, high)| (text(low), text(high))).collect(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 /// A maximum, or a sum of what is not negative: where it is computed, and of what.
 pub(super) struct Maximum<'a> {
+    pub name: String,
     pub sum: bool,
     pub at: usize,
     pub statement: &'a Stmt,
@@ -30,7 +31,7 @@ pub(super) fn maximum<'a>(
         count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
         // A declaration within hides it.
         count += stmt_declares(stmt, name);
-        let before = maxima.len();
+        let (before, literals) = (maxima.len(), known);
         match &stmt.kind {
             StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
                 if is_name(target, name) && is_number(value) =>
@@ -56,6 +57,10 @@ pub(super) fn maximum<'a>(
             }
             _ => {}
         }
+        // What is set anew behind its loops says nothing of them.
+        if known > literals && before > 0 {
+            return None;
+        }
         known += maxima.len() - before;
     }
     // Of several, one is enough; but not of both kinds.
@@ -78,7 +83,14 @@ fn chains<'a>(
 ) {
     let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool| {
         if !value.mentions(name) {
-            found.push(Maximum { sum, at, statement: stmt, loops: loops.to_vec(), value });
+            found.push(Maximum {
+                name: name.to_owned(),
+                sum,
+                at,
+                statement: stmt,
+                loops: loops.to_vec(),
+                value,
+            });
         }
     };
     match &stmt.kind {

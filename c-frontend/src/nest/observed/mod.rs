@@ -11,8 +11,10 @@
 mod alone;
 mod bits;
 mod control;
+mod flag;
 mod flat;
 mod flow;
+mod grows;
 mod index;
 mod kinds;
 mod maximum;
@@ -93,6 +95,12 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
     let mut region = with_index(own, found);
     let (tested, tests) = test::find(&mut region, found, list, without);
     let step = Step::new(&region, found, list, &tested, &tests);
+    // What arrays are computed of is no test alone: its value would be that of a step which has not run.
+    let needed = tests.iter().filter(|test| step.needed.contains(&test.of));
+    let needed: Vec<Expr> = needed.map(|test| test.stops.clone()).collect();
+    if !needed.is_empty() {
+        return split_without(own, found, &[without, needed.as_slice()].concat());
+    }
     if let Some(stmt) = list.iter().find(|stmt| kinds::keeps_each_step(&step, found, stmt)) {
         return Err(Box::new(
             Diagnostic::limitation(

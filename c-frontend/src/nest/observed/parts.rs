@@ -60,6 +60,8 @@ pub enum Control {
 pub struct Test {
     /// The statement of the body in which the maximum is computed.
     pub(crate) at: usize,
+    /// The scalar that is computed there.
+    pub(crate) of: String,
     /// The comparison.
     pub(crate) stops: Expr,
     /// Whether the loop stops where it does not hold.

@@ -13,15 +13,15 @@
 //! then steps run as they are written.
 
 use super::bits::{Keeps, replace, sides};
+use super::flag::{self, Flag};
+use super::grows::{grows_with, scales};
 use super::maximum::{Maximum, is_name, maximum, stmt_declares};
 use super::names;
 use super::parts::Test;
-use super::signs::is_positive;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
-use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
 use std::collections::HashSet;
 
@@ -65,15 +65,34 @@ pub(super) fn find(
     }
     let mut tests: Vec<Test> = Vec::new();
     let mut replaced: Vec<(Span, usize, Vec<Stmt>)> = Vec::new();
+    let mut flags: Vec<(Flag<'_>, Variable, Stmt)> = Vec::new();
     for (comparison, inverted, place) in asked.into_iter().filter(|(one, ..)| !without.contains(*one)) {
+        if let Some(flag) = flag::find(region, list, (comparison, inverted), place) {
+            let span = &list[flag.at].span;
+            let zero = Expr {
+                kind: ExprKind::Floating { text: "0.0".to_owned(), kind: Floating::Double },
+                span: span.clone(),
+            };
+            let (number, kind) = (tests.len(), Floating::Double);
+            let (array, bits) = (format!("tw_seen{number}"), format!("tw_bits{number}"));
+            let (operator, limit) = (BinaryOp::Greater, &zero);
+            let keeps = Keeps { number, kind, array: &array, bits: &bits, operator, limit, scale: &[], span };
+            let Some(sides) = sides(&flag.loops).filter(|_| number < MOST_TESTS) else { continue };
+            let (local, kept) = (keeps.local(&zero), keeps.kept(&flag.loops, &sides));
+            tests.push(keeps.test(region, (comparison, inverted), (flag.at, &flag.name), &sides));
+            flags.push((flag, local, kept));
+            continue;
+        }
         let Some((tested, operator, limit)) = small(region, comparison, inverted, &changed) else { continue };
-        let Some(name) = grows_with(region, tested) else { continue };
+        let Some(name) = grows_with(region, &changed, tested) else { continue };
         let Some(kind) = floating(region, list, name) else { continue };
         // The square root of a `float` is compared as a `double`.
         if kind == Floating::Float && !matches!(tested.kind, ExprKind::Name(_)) {
             continue;
         }
-        let Some((maximum, value)) = followed(region, list, (tested, name), place) else { continue };
+        let Some((maximum, value, scale)) = followed(region, list, (tested, name), place, &changed) else {
+            continue;
+        };
         if tests.len() >= MOST_TESTS
             || !names::only_reads(region, limit)
             || !names::only_reads(region, &value)
@@ -90,33 +109,24 @@ pub(super) fn find(
             bits: &bits,
             operator,
             limit,
+            scale: &scale,
             span: &maximum.statement.span,
         };
-        let statements = keeps.statements(&value, &maximum.loops, &sides);
+        let local = Stmt {
+            kind: StmtKind::Declaration(vec![keeps.local(&value)]),
+            span: maximum.statement.span.clone(),
+        };
+        let statements = vec![local, keeps.kept(&maximum.loops, &sides)];
         match replaced.iter_mut().find(|(span, at, _)| *span == maximum.statement.span && *at == maximum.at) {
             Some((_, _, known)) => known.extend(statements),
             None => replaced.push((maximum.statement.span.clone(), maximum.at, statements)),
         }
-        tests.push(Test {
-            at: maximum.at,
-            stops: comparison.clone(),
-            inverted,
-            array: array.clone(),
-            bits: bits.clone(),
-            ctype: type_text(&CType::Floating(kind)),
-            most: if kind == Floating::Float { 22 } else { 48 },
-            sides: sides
-                .iter()
-                .map(|(low, high)| (c_text(low, &|_| None), c_text(high, &|_| None)))
-                .collect(),
-        });
-        let element = CType::Floating(kind);
-        region.declare(&array, CType::Pointer(Box::new(element.clone())), &maximum.statement.span);
-        region.declare(&bits, CType::Array(Box::new(element), None), &maximum.statement.span);
-        let integer = CType::Integer { name: "long".to_owned(), unsigned: false };
-        region.declare("tw_first", integer, &maximum.statement.span);
+        tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name), &sides));
     }
     let mut tested = list.to_vec();
+    for (flag, local, kept) in &flags {
+        flag.note(&mut tested[flag.at], local, kept);
+    }
     for (span, at, statements) in replaced {
         replace(&mut tested[at], &span, &statements);
     }
@@ -131,7 +141,7 @@ fn comparisons<'a>(condition: &'a Expr, inverted: bool, at: usize, found: &mut V
             comparisons(left, inverted, at, found);
             comparisons(right, inverted, at, found);
         }
-        ExprKind::Binary(..) => found.push((condition, inverted, at)),
+        ExprKind::Binary(..) | ExprKind::Name(_) => found.push((condition, inverted, at)),
         _ => {}
     }
 }
@@ -153,7 +163,7 @@ fn small<'a>(
         GreaterEqual => LessEqual,
         _ => return None,
     };
-    let changes = |side: &Expr| grows_with(region, side).is_some_and(|name| changed.contains(name));
+    let changes = |side: &Expr| grows_with(region, changed, side).is_some_and(|name| changed.contains(name));
     let (tested, operator, limit) = match (changes(left), changes(right)) {
         (true, _) => (left, *operator, right),
         (_, true) => (right, mirrored, left),
@@ -181,16 +191,19 @@ fn floating(region: &Region, list: &[Stmt], name: &str) -> Option<Floating> {
 }
 
 /// The maximum or sum that what is tested comes from by assignments of the body before a place, `b = (double)a; c = sqrt(b);`,
-/// and the value that would be tested if there were one point alone.
+/// the value that would be tested if there were one point alone, and what it is scaled by.
 fn followed<'a>(
     region: &Region,
     list: &'a [Stmt],
     (tested, name): (&'a Expr, &str),
     mut place: usize,
-) -> Option<(Maximum<'a>, Expr)> {
+    changed: &HashSet<String>,
+) -> Option<(Maximum<'a>, Expr, Vec<Expr>)> {
     let kind = floating(region, list, name)?;
     let mut name = name.to_owned();
     let mut steps: Vec<(Expr, String, Floating)> = vec![(tested.clone(), name.clone(), kind)];
+    let mut scale = Vec::new();
+    scales(region, changed, tested, &mut scale);
     let mut passed: Vec<String> = Vec::new();
     while steps.len() < MOST_STEPS {
         let assigns = |stmt: &Stmt| {
@@ -211,7 +224,8 @@ fn followed<'a>(
             }
             _ => break,
         };
-        let Some(of) = grows_with(region, &value).map(str::to_owned) else { break };
+        let Some(of) = grows_with(region, changed, &value).map(str::to_owned) else { break };
+        scales(region, changed, &value, &mut scale);
         steps.push((value, of.clone(), floating(region, list, &name)?));
         passed.push(std::mem::replace(&mut name, of));
         place = at;
@@ -229,32 +243,8 @@ fn followed<'a>(
         });
         kind = *next;
     }
-    Some((maximum, value))
+    Some((maximum, value, scale))
 }
 
 /// Most assignments between a maximum and its test.
 const MOST_STEPS: usize = 8;
-
-/// The only scalar of the data in a value that never falls where that grows: `m`, `sqrt(m)`, `m / 100`.
-fn grows_with<'a>(region: &Region, value: &'a Expr) -> Option<&'a str> {
-    match &value.kind {
-        ExprKind::Name(name) => {
-            let scalar = region.variables.get(name).is_none_or(|one| matches!(one.ctype, CType::Floating(_)));
-            scalar.then_some(name.as_str())
-        }
-        ExprKind::Cast(CType::Floating(_), inner) => grows_with(region, inner),
-        ExprKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
-            (ExprKind::Name(own), [inner])
-                if matches!(own.as_str(), "sqrt" | "sqrtf") && !region.functions.contains_key(own) =>
-            {
-                grows_with(region, inner)
-            }
-            _ => None,
-        },
-        ExprKind::Binary(BinaryOp::Div | BinaryOp::Mul, inner, by) if is_positive(by) => {
-            grows_with(region, inner)
-        }
-        ExprKind::Binary(BinaryOp::Mul, by, inner) if is_positive(by) => grows_with(region, inner),
-        _ => None,
-    }
-}
