@@ -19,25 +19,23 @@ pub fn name(variant: &str, space: &Space, point: &Point) -> String {
 
 /// The point of an instance's name; `None` where it is none of this variant, or has values that are no levels.
 pub fn point(variant: &str, space: &Space, name: &str) -> Option<Point> {
-    let mut rest = name.strip_prefix(variant)?.strip_prefix(OPEN)?.strip_suffix('}')?;
-    let mut levels = Vec::new();
-    for (place, parameter) in space.parameters().iter().enumerate() {
-        if place > 0 {
-            rest = rest.strip_prefix(", ")?;
-        }
-        rest = rest.strip_prefix(parameter.name())?.strip_prefix('=')?;
-        // The text of a level may begin with that of another one.
-        let fits = |(_, level): &(usize, &Value)| {
-            let behind = rest.strip_prefix(&level.to_string());
-            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(", "))
-        };
-        let found = parameter.levels().iter().enumerate().filter(fits);
-        let (level, value) = found.max_by_key(|(_, level)| level.to_string().len())?;
-        rest = &rest[value.to_string().len()..];
-        levels.push(u32::try_from(level).ok()?);
-    }
-    let point = Point::new(levels);
-    (rest.is_empty() && space.is_valid(&point)).then_some(point)
+    let text = name.strip_prefix(variant)?.strip_prefix(OPEN)?.strip_suffix('}')?;
+    let point = Point::new(levels(space.parameters(), text)?);
+    space.is_valid(&point).then_some(point)
+}
+
+/// The levels of parameters whose text this is. The text of a level may begin with that of another one, and have commas: whoever
+/// leaves a rest that is none of the other parameters' is passed over.
+fn levels(parameters: &[Parameter], text: &str) -> Option<Vec<u32>> {
+    let Some((first, others)) = parameters.split_first() else { return text.is_empty().then(Vec::new) };
+    let text = text.strip_prefix(first.name())?.strip_prefix('=')?;
+    first.levels().iter().enumerate().find_map(|(level, value)| {
+        let behind = text.strip_prefix(&value.to_string())?;
+        let behind = if others.is_empty() { behind } else { behind.strip_prefix(", ")? };
+        let mut found = levels(others, behind)?;
+        found.insert(0, u32::try_from(level).ok()?);
+        Some(found)
+    })
 }
 
 /// The point at which a search begins: the values that are stated, and of other parameters the first level.

@@ -243,14 +243,14 @@ mod tests {
     #[test]
     fn features_survive_writing_and_reading() {
         let text = format!(
-            "{}\n[features]\nglobal_atomic = 0.036\ncores = 2\n",
+            "{}\n[features]\nglobal_atomic = 0.036\nissue_width = 2\n",
             shipped("zen4").unwrap().unwrap().to_toml()
         );
         let machine = Machine::parse("here", &text).unwrap();
         assert_eq!(machine.features["global_atomic"], 0.036);
         assert_eq!(Machine::parse("again", &machine.to_toml()), Ok(machine));
-        let wrong = Machine::parse("x", &text.replace("cores = 2", "cores = inf")).unwrap_err();
-        assert_eq!(wrong.problems[0].place, "features.cores");
+        let wrong = Machine::parse("x", &text.replace("issue_width = 2", "issue_width = inf")).unwrap_err();
+        assert_eq!(wrong.problems[0].place, "features.issue_width");
     }
 
     #[test]

@@ -16,8 +16,8 @@ impl CudaProgramOnDevice {
     /// Runs `steps` time steps from the initial levels on the device, and leaves the newest levels there.
     ///
     /// # Errors
-    /// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::Plan`],
-    /// [`toolchain::Error::Device`], [`ExecutionError::Interrupted`].
+    /// [`crate::ExecutionError::WrongParameters`], [`crate::ExecutionError::WrongSteps`], [`crate::ExecutionError::Plan`],
+    /// [`toolchain::Error::Device`], [`crate::ExecutionError::Interrupted`].
     pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
         check_arguments(&self.plan.program, parameters, steps)?;
         interrupt::check()?;
@@ -56,7 +56,7 @@ impl CudaProgramOnDevice {
     /// In one dimension nothing is folded: the grid has to be small.
     ///
     /// # Errors
-    /// [`ExecutionError::WrongSize`], [`toolchain::Error::Device`], [`ExecutionError::Interrupted`].
+    /// [`crate::ExecutionError::WrongSize`], [`toolchain::Error::Device`], [`crate::ExecutionError::Interrupted`].
     pub fn run_folded(&self, parameters: &[f64], size: &[i64], steps: i64) -> Result<DeviceRun> {
         let program = &self.plan.program;
         check_arguments(program, parameters, steps)?;
