@@ -3,10 +3,11 @@
 //! The library knows how to describe a call ([`super::features`]) and how to run each tiling; who chooses is a function of a file of its
 //! own, `NAME_choice_choose`, which gets the description and returns the number of a tiling.
 
+use super::below::Below;
 use super::described::{Caches, Choosing, Numbered, prefix};
 use super::entry::Entry;
 use super::variants::renamed;
-use super::{Below, ProgramText, boundary, kernels, parts, rows, storages};
+use super::{ProgramText, boundary, kernels, parts, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;

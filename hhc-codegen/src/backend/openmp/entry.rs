@@ -3,8 +3,8 @@
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, max};
-use super::Below;
 use super::around;
+use super::below::Below;
 use super::copy;
 use super::grid::{self, LAUNCHES};
 use super::moving;

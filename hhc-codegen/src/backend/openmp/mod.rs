@@ -3,6 +3,7 @@
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
 mod around;
+mod below;
 mod boundary;
 mod choice;
 mod copy;
@@ -26,6 +27,7 @@ use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::plan::KernelPlan;
+use below::Below;
 use entry::Entry;
 use serde::Serialize;
 use std::slice;
@@ -53,24 +55,6 @@ fn generate_below_ranks(plan: &KernelPlan, moving: bool) -> Result<Vec<Generated
     let names = storages::names(plan);
     let below = Below::Ranks { moving };
     ProgramText::new(slice::from_ref(plan), &names, parts::own_bytes(plan)?, below).files()
-}
-
-/// Who calls a library.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Below {
-    /// Anybody.
-    Callers,
-    /// A library for ranks.
-    Ranks {
-        /// Whether its boxes have bounds that move.
-        moving: bool,
-    },
-}
-
-impl Below {
-    fn moves(self) -> bool {
-        self == Below::Ranks { moving: true }
-    }
 }
 
 /// The data of the templates.

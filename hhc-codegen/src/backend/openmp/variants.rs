@@ -1,8 +1,9 @@
 //! Several tilings of one program: the functions of statements, which take the compiler most of its time, are the same for
 //! all of them and in a file of their own, so that they are compiled once for all tilings.
 
+use super::below::Below;
 use super::entry::Entry;
-use super::{Below, ProgramText, boundary, kernels, parts, render, rows, storages};
+use super::{ProgramText, boundary, kernels, parts, render, rows, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
