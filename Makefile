@@ -81,16 +81,14 @@ test-programs:
 tests-named-a:
 	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'
 
-# `--lib` takes libraries without tests, too, and would compile them for nothing: those of packages all of whose tests are `all`.
-WITHOUT_OTHER_TESTS = $(addprefix --exclude tilewright-, adaptive-c benches c-tree nested python variant-benchmarks)
 tests-named-b-to-z:
-	$(CARGO) test --locked --workspace $(WITHOUT_OTHER_TESTS) --no-fail-fast --lib --test '[!a]*'
+	$(CARGO) test --locked --workspace --no-fail-fast --lib --bins --test '[!a]*'
 
 examples:
 	$(CARGO) test --locked --workspace --no-fail-fast --doc
 
 test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,000 C programs by chance, builds without features
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --workspace --no-fail-fast --lib --test '*'
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --workspace --no-fail-fast --lib --bins --test '*'
 	TILEWRIGHT_PROGRAMS=1000 $(AS_BUILT) --test all -- c_programs::chance --nocapture
 	RUSTC_WORKSPACE_WRAPPER= $(CARGO) test --locked --release --package tilewright-optimizer --test exact -- --ignored --nocapture closed_form
 	RUSTC_WORKSPACE_WRAPPER= TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package tilewright-nested --test all mutated_texts
