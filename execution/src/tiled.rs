@@ -94,7 +94,7 @@ pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
 /// The plans as one object, on top of one with the functions of their statements, which the cache has for all tilings; nothing
 /// where they cannot be one.
 fn of_variants(plans: &[KernelPlan], options: &CompileOptions) -> Result<Vec<Tiled>> {
-    if plans.is_empty() || !openmp::can_be_variants(plans) {
+    if !openmp::can_be_variants(plans) {
         return Ok(Vec::new());
     }
     let generated = openmp::variants(plans).map_err(|error| ExecutionError::Generate(error.to_string()))?;

@@ -40,15 +40,10 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
     let program = &first.program;
     let own_bytes = parts::own_bytes(first)?;
     let (rows, prototypes) = rows::functions_apart(plans, &names);
-    let with_rows = |rows| ProgramText::with_rows(first, &names, own_bytes, Below::Callers, rows);
-    let alone = ProgramText {
-        functions: rows,
-        around: None,
+    let mut text = ProgramText {
         rows_apart: true,
-        rows_alone: true,
-        ..with_rows(Vec::new())
+        ..ProgramText::with_rows(first, &names, own_bytes, Below::Callers, prototypes)
     };
-    let mut text = ProgramText { rows_apart: true, ..with_rows(prototypes) };
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
@@ -66,12 +61,11 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
         let name = format!("{}{ending}", program.name);
         render(template, text).map(|text| GeneratedFile { name, text })
     };
-    Ok(Some(Variants {
-        rows: file(&alone, "_rows.c", "openmp/program.c")?,
-        header: file(&text, ".h", "openmp/program.h")?,
-        kernels: file(&text, ".c", "openmp/program.c")?,
-        symbols,
-    }))
+    let header = file(&text, ".h", "openmp/program.h")?;
+    let kernels = file(&text, ".c", "openmp/program.c")?;
+    let alone = ProgramText { functions: rows, around: None, rows_alone: true, ..text };
+    let rows = file(&alone, "_rows.c", "openmp/program.c")?;
+    Ok(Some(Variants { rows, header, kernels, symbols }))
 }
 
 /// The plan with other names for its entry points and kernels.
