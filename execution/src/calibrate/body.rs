@@ -9,6 +9,7 @@ use toolchain::machine::Cache;
 
 /// The caches of a core of which the system tells nothing.
 const UNKNOWN_CACHES: (f64, f64) = (256e3, 1e6);
+const UNKNOWN_FIRST: f64 = 32e3;
 
 /// Which shapes are measured.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +32,15 @@ pub const MANY: Shapes = Shapes {
     lengths: &[2, 4, 12, 32, 64],
     middles: &[2, 8, 16],
 };
+
+/// What one core has of the first cache, in bytes.
+pub fn first_share(caches: &[Cache], usable: usize) -> f64 {
+    let data = caches.iter().filter(|cache| cache.kind != "Instruction");
+    let first = data.min_by_key(|cache| cache.level);
+    let share =
+        |cache: &Cache| cache.bytes as f64 / cache.shared_by.unwrap_or(1).clamp(1, usable.max(1)) as f64;
+    first.map_or(UNKNOWN_FIRST, share)
+}
 
 /// What one core has for itself, in bytes: of the cache before the last one, and of the last one its share among the
 /// processors that may be used. Where the system tells nothing, the usual least.
@@ -105,23 +115,30 @@ pub fn shape_of(resident: &Resident, bytes: f64) -> Shape {
     shape
 }
 
-/// The order of the unknowns: call, runs, blocks, points of short rows.
-fn features(work: &Work) -> Vec<f64> {
+/// The order of the unknowns: call, runs, blocks, points of short rows, lines that move between the first cache of `first` bytes
+/// and the next one.
+fn features(work: &Work, first: f64) -> Vec<f64> {
     let mut row = vec![work.calls];
     row.extend(work.runs.iter().map(|(_, count)| count));
     row.extend(work.blocks.iter().map(|(_, count)| count));
     row.push(work.short_points);
+    row.push(if work.bytes > first { work.swept_lines } else { 0.0 });
     row
 }
 
 /// Explains the medians of the seconds by the work that took them: relative errors count, so that short rows weigh as
 /// much as long ones.
-pub fn explain(program: &Program, measured: &[(Work, Vec<f64>)]) -> BodyCosts {
+///
+/// The windows of tiles lie in the cache before the last one, and few rows at once are measured in small boxes: what lines take
+/// on their way from there to the first cache, of `first` bytes, is an unknown of its own, and blocks of all kinds pay it.
+pub fn explain(program: &Program, measured: &[(Work, Vec<f64>)], first: f64) -> BodyCosts {
     let timed = |(work, seconds): &(Work, Vec<f64>)| Some((work.clone(), Timing::of(seconds.clone())?));
     let (works, timings): (Vec<Work>, Vec<Timing>) = measured.iter().filter_map(timed).unzip();
     // Nanoseconds keep the numbers near 1.
     let rows: Vec<Vec<f64>> = (works.iter().zip(&timings))
-        .map(|(work, timing)| features(work).iter().map(|count| 1e-9 * count / timing.median).collect())
+        .map(|(work, timing)| {
+            features(work, first).iter().map(|count| 1e-9 * count / timing.median).collect()
+        })
         .collect();
     let nanoseconds = non_negative(&rows, &vec![1.0; rows.len()]);
     let errors = rows.iter().map(|row| row.iter().zip(&nanoseconds).map(|(a, b)| a * b).sum::<f64>() - 1.0);
@@ -130,11 +147,17 @@ pub fn explain(program: &Program, measured: &[(Work, Vec<f64>)]) -> BodyCosts {
         works.first().map_or(Vec::new(), |work| work.runs.iter().map(|run| run.0).collect());
     let dispersions: Vec<f64> = timings.iter().map(Timing::relative_dispersion).collect();
     let (flops, reads) = cost_models::cpu::work(program);
+    let blocks_of_rows =
+        |work: &Work| work.blocks.iter().map(|(rows, count)| *rows as f64 * count).sum::<f64>();
+    let blocks: f64 = works.iter().map(blocks_of_rows).sum();
+    // Of one row's block, in and out.
+    let lines = works.iter().map(|work| work.swept_lines).sum::<f64>() / blocks.max(1.0);
+    let line = nanoseconds[2 + 2 * kinds.len()];
     let mut runs: Vec<RunCosts> = (kinds.iter().enumerate())
         .map(|(v, &rows)| RunCosts {
             rows,
             run_s: 1e-9 * nanoseconds[1 + v],
-            block_s: 1e-9 * nanoseconds[1 + kinds.len() + v],
+            block_s: 1e-9 * (nanoseconds[1 + kinds.len() + v] + rows as f64 * lines * line),
         })
         .collect();
     runs.sort_by_key(|run| -run.rows);
@@ -182,4 +205,51 @@ pub fn working_sets(
 /// The name of a program's element type in machine files.
 pub fn element(program: &Program) -> &'static str {
     program.fields[0].element.name()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One row at once is measured in boxes that the first cache holds, eight are measured in larger ones: lines between the
+    /// caches are no cost of eight rows alone.
+    #[test]
+    fn lines_between_caches_are_paid_by_all_rows() {
+        let text = "stencil copy(t, i, j) { field u: f32; u[t+1, i, j] = u[t, i, j]; }";
+        let program = polyhedral::parse("copy", text).unwrap();
+        let (first, line) = (32e3, 0.1);
+        let box_of = |rows: i64, runs: f64, length: f64, bytes: f64| {
+            let blocks = runs * length;
+            let swept_lines = 3.0 * rows as f64 * blocks;
+            let work = Work {
+                calls: 1.0,
+                runs: vec![(8, if rows == 8 { runs } else { 0.0 }), (1, if rows == 1 { runs } else { 0.0 })],
+                blocks: vec![
+                    (8, if rows == 8 { blocks } else { 0.0 }),
+                    (1, if rows == 1 { blocks } else { 0.0 }),
+                ],
+                short_points: 0.0,
+                swept_lines,
+                bytes,
+            };
+            let moved = if bytes > first { swept_lines } else { 0.0 };
+            let seconds = 1e-9 * (5.0 + 6.0 * runs + rows as f64 * blocks + line * moved);
+            (work, vec![seconds; 3])
+        };
+        let measured = [
+            box_of(1, 1.0, 4.0, 2e3),
+            box_of(1, 3.0, 16.0, 8e3),
+            box_of(1, 1.0, 64.0, 24e3),
+            box_of(8, 1.0, 4.0, 8e3),
+            box_of(8, 1.0, 16.0, 24e3),
+            box_of(8, 1.0, 64.0, 90e3),
+            box_of(8, 5.0, 64.0, 400e3),
+        ];
+        let costs = explain(&program, &measured, first);
+        assert!(costs.relative_error < 1e-6, "{costs:?}");
+        for run in &costs.runs {
+            let each = 1e9 * run.block_s / run.rows as f64;
+            assert!((each - (1.0 + 3.0 * line)).abs() < 1e-6, "{run:?}");
+        }
+    }
 }

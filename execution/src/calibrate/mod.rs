@@ -14,7 +14,9 @@ pub mod resident;
 pub mod transfer;
 
 use crate::error::{ExecutionError, Result};
-use body::{FEW, FEWEST, MANY, cache_shares, explain, shape_of, shapes, working_set_bytes, working_sets};
+use body::{
+    FEW, FEWEST, MANY, cache_shares, explain, first_share, shape_of, shapes, working_set_bytes, working_sets,
+};
 use cost_models::machine::{
     BodyCosts, Calibration, CpuCalibration, Facts, Machine, MachineKind, Provenance, Quantity,
 };
@@ -115,6 +117,7 @@ pub fn uncalibrated(name: &str, threads: usize) -> Machine {
 pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<Calibrated> {
     let system = MachineFacts::collect(None);
     let (near, last) = cache_shares(&system.caches, system.usable_cpus);
+    let first = first_share(&system.caches, system.usable_cpus);
     let last_cache = largest_cache(&system.caches).map_or(last, |bytes| bytes as f64);
     let thorough = request.effort == Effort::Thorough;
     let nothing = Quantity { value: 0.0, dispersion: None, runs: None };
@@ -151,7 +154,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
             let launch = launch::measure_launch(&bench, program, request.threads, request.rounds)?;
             calibration.t_sync_s = quantity(&launch);
         }
-        let (body, found) = cached_body(residents, near, request)?;
+        let (body, found) = cached_body(residents, (first, near), request)?;
         disturbed += found.0;
         unsettled += found.1;
         if number == 0 {
@@ -215,7 +218,8 @@ pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequ
     let (near, _) = cache_shares(&system.caches, system.usable_cpus);
     let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
     let residents = &Bench::of(program, &analysis.cone, &HALF_HEIGHTS)?.residents;
-    let (mut body, _) = cached_body(residents, near, request)?;
+    let first = first_share(&system.caches, system.usable_cpus);
+    let (mut body, _) = cached_body(residents, (first, near), request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
     let Some(cpu) = &mut calibration.cpu else { return Ok(()) };
     let known = cpu.bodies.values().flat_map(BTreeMap::values).map(|body| body.memory_line_s);
@@ -279,7 +283,7 @@ fn per_word(lines: &[Option<transfer::LineCosts>], measurements: usize) -> Quant
 /// The costs of rows, in the cache before the last one; with the numbers of disturbed and of unsettled measurements.
 fn cached_body(
     residents: &[Resident],
-    near: f64,
+    (first, near): (f64, f64),
     request: &CpuRequest,
 ) -> Result<(BodyCosts, (usize, usize))> {
     let wanted = if request.effort == Effort::Thorough { MANY } else { FEW };
@@ -298,7 +302,7 @@ fn cached_body(
                 format!("no rows of `{}` fit into the cache of a core", residents[0].program().name);
             return Err(ExecutionError::Generate(problem));
         }
-        Ok(explain(residents[0].program(), &measured))
+        Ok(explain(residents[0].program(), &measured, first))
     };
     let begin = Instant::now();
     let patience_s = PATIENCE_S[usize::from(request.effort == Effort::Thorough)];

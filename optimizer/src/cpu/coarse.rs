@@ -2,6 +2,9 @@
 //!
 //! Time is smooth in depth and width as far as cores have enough tiles. So they are looked at on a lattice that is even on a
 //! logarithmic scale, and then nearer and nearer around the best place; inner sizes are all looked at.
+//!
+//! A model that is right within some percent cannot tell apart what it finds alike: [`unlike_tiles`] names tiles of like
+//! time that are far from each other, one for each region.
 
 use super::products::{Inners, ProductSpace, Tile};
 use crate::tuned::Method;
@@ -16,18 +19,61 @@ use std::rc::Rc;
 
 /// Depths, and widths of each, on the lattice.
 const LATTICE: (usize, usize) = (9, 7);
+/// Sizes that differ by a factor of two in one dimension are of two regions.
+const UNLIKE: f64 = std::f64::consts::LN_2;
 
 /// A good tile of a strategy by its time; `None` where it cannot tile the program.
 pub fn good_tile(model: &CpuCost, strategy: &'static dyn Strategy) -> Option<TileSizes> {
+    unlike_tiles(model, strategy, 0.0, 1).into_iter().next()
+}
+
+/// A good tile of a strategy, and behind it up to `number - 1` others that take at most `longer` of its time more, each the
+/// best of a region of sizes; none where the strategy cannot tile the program.
+pub fn unlike_tiles(
+    model: &CpuCost,
+    strategy: &'static dyn Strategy,
+    longer: f64,
+    number: usize,
+) -> Vec<TileSizes> {
     let cores = model.time.cores();
-    strategy.takes(&cores.program, &cores.cone).ok()?;
+    if strategy.takes(&cores.program, &cores.cone).is_err() {
+        return Vec::new();
+    }
     let CoreSpace::Products(products) = forms(strategy).core_space(cores) else {
-        return super::tune_cpu(model, strategy, Method::Exact, Objective::Time)
-            .map(|tuned| tuned.choice.tile);
+        let tuned = super::tune_cpu(model, strategy, Method::Exact, Objective::Time);
+        return tuned.map(|tuned| tuned.choice.tile).into_iter().collect();
     };
     let space = ProductSpace::new(model, products.as_ref(), Method::Exact, Objective::Time);
-    Walk { space: &space, products: products.as_ref(), known: BTreeMap::new(), inners: BTreeMap::new() }
-        .best()
+    let mut walk =
+        Walk { space: &space, products: products.as_ref(), known: BTreeMap::new(), inners: BTreeMap::new() };
+    let Some(best) = walk.best() else { return Vec::new() };
+    let tiles =
+        if number > 1 { regions(best, &walk.within(best.0 * (1.0 + longer)), number) } else { vec![best.1] };
+    tiles.into_iter().map(|tile| space.tile(tile)).collect()
+}
+
+/// Regions of like sizes among tiles with their times: centres as far from each other as can be, beginning with the best
+/// tile, and of the tiles nearest to each centre the one with the least time.
+fn regions(best: (f64, Tile), tiles: &[(f64, Tile)], number: usize) -> Vec<Tile> {
+    let mut centres = vec![best.1];
+    let mut nearest: Vec<(f64, usize)> = tiles.iter().map(|(_, tile)| (tile.distance(&best.1), 0)).collect();
+    while centres.len() < number {
+        let farthest = (0..tiles.len()).max_by(|&a, &b| nearest[a].0.total_cmp(&nearest[b].0));
+        let Some(farthest) = farthest.filter(|&at| nearest[at].0 >= UNLIKE) else { break };
+        let centre = tiles[farthest].1;
+        for ((_, tile), nearest) in tiles.iter().zip(&mut nearest) {
+            let distance = tile.distance(&centre);
+            if distance < nearest.0 {
+                *nearest = (distance, centres.len());
+            }
+        }
+        centres.push(centre);
+    }
+    let of_region = |region: usize| {
+        let own = tiles.iter().zip(&nearest).filter(|(_, nearest)| nearest.1 == region);
+        own.map(|(tile, _)| *tile).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, tile)| tile)
+    };
+    std::iter::once(best.1).chain((1..centres.len()).filter_map(of_region)).collect()
 }
 
 /// A place: numbers of a depth and of a width.
@@ -42,7 +88,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn best(mut self) -> Option<TileSizes> {
+    fn best(&mut self) -> Option<(f64, Tile)> {
         let depths = self.products.depths().len();
         for depth in spread(depths, LATTICE.0) {
             for width in spread(self.widths(depth), LATTICE.1) {
@@ -68,9 +114,25 @@ impl Walk<'_> {
             reach = (reach.0.div_ceil(2).max(1), reach.1.div_ceil(2).max(1));
         }
         let tiles = self.known.values().flatten();
-        let (_, tile) =
-            tiles.min_by(|a, b| a.0.total_cmp(&b.0)).copied().or_else(|| self.space.smallest())?;
-        Some(self.space.tile(tile))
+        tiles.min_by(|a, b| a.0.total_cmp(&b.0)).copied().or_else(|| self.space.smallest())
+    }
+
+    /// The tiles at places that were looked at, with all their inner sizes, that take no longer than this.
+    fn within(&self, most: f64) -> Vec<(f64, Tile)> {
+        let mut found = Vec::new();
+        for (place, best) in &self.known {
+            if best.is_none_or(|(value, _)| value > most) {
+                continue;
+            }
+            let Some(&depth) = self.products.depths().get(place.0) else { continue };
+            let widths = self.products.widths_of(depth);
+            if let Some((width, inners)) = widths.get(place.1).zip(self.inners.get(&depth).cloned().flatten())
+            {
+                let tiles = self.space.with_inner_sizes(depth, *width, &inners);
+                found.extend(tiles.into_iter().filter(|(value, _)| *value <= most));
+            }
+        }
+        found
     }
 
     fn widths(&self, depth: usize) -> usize {
@@ -130,6 +192,38 @@ mod tests {
                 assert!((1.0 - 1e-9..1.02).contains(&ratio), "{stencil} {}: {ratio} {good}", own.id());
             }
         }
+    }
+
+    #[test]
+    fn unlike_tiles_are_nearly_as_good() {
+        for (stencil, size, steps) in [("heat2d", &[2000, 3000][..], 100), ("heat3d", &[100, 120, 140], 20)] {
+            let model = model(stencil, size, steps);
+            let hhc = strategy::by_name("hhc").unwrap();
+            let seconds = |tile: &TileSizes| model.time.predict(hhc, tile).unwrap().seconds;
+            let tiles = unlike_tiles(&model, hhc, 0.04, 4);
+            assert_eq!(tiles[0], good_tile(&model, hhc).unwrap(), "{stencil}");
+            assert!((2..=4).contains(&tiles.len()), "{stencil}: {tiles:?}");
+            for (at, tile) in tiles.iter().enumerate() {
+                let ratio = seconds(tile) / seconds(&tiles[0]);
+                assert!((1.0 - 1e-9..1.04 + 1e-9).contains(&ratio), "{stencil}: {ratio} {tile}");
+                assert!(!tiles[..at].contains(tile), "{stencil}: {tile} twice");
+            }
+        }
+    }
+
+    #[test]
+    fn regions_are_apart_and_each_names_its_best() {
+        let tile = |depth, width, inner| Tile { depth, width, inner: [inner, 0] };
+        let tiles = [
+            (1.0, tile(8, 8, 64)),
+            (1.01, tile(9, 8, 64)),
+            (1.03, tile(32, 8, 64)),
+            (1.02, tile(30, 8, 64)),
+            (1.02, tile(8, 8, 0)),
+        ];
+        assert_eq!(regions(tiles[0], &tiles, 4), [tiles[0].1, tiles[4].1, tiles[3].1]);
+        assert_eq!(regions(tiles[0], &tiles, 1), [tiles[0].1]);
+        assert_eq!(regions(tiles[0], &[], 4), [tiles[0].1]);
     }
 
     #[test]

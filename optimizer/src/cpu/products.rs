@@ -33,10 +33,27 @@ pub(super) struct ProductSpace<'a> {
 /// A tile of a product, in the order in which of equal ones the first is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tile {
-    depth: i64,
-    width: i64,
-    inner: [i64; 2],
+    pub(super) depth: i64,
+    pub(super) width: i64,
+    pub(super) inner: [i64; 2],
 }
+
+impl Tile {
+    /// The largest distance of two tiles in any dimension, on a logarithmic scale; a dimension that one of them leaves whole
+    /// is far. A tile gains about a point of width with each row of its depth, at either end: its mean width counts.
+    pub(super) fn distance(&self, other: &Tile) -> f64 {
+        let factor = |a: i64, b: i64| match (a, b) {
+            (0, 0) => 0.0,
+            (0, _) | (_, 0) => WHOLE,
+            _ => ((a as f64) / (b as f64)).ln().abs(),
+        };
+        let sizes = |tile: &Tile| [tile.depth, tile.width + tile.depth, tile.inner[0], tile.inner[1]];
+        sizes(self).into_iter().zip(sizes(other)).map(|(a, b)| factor(a, b)).fold(0.0, f64::max)
+    }
+}
+
+/// The distance of a whole dimension from a cut one.
+const WHOLE: f64 = 2.0;
 
 /// Inner sizes with what they decide for some depth, and the least of every component.
 pub(super) struct Inners {
@@ -114,6 +131,12 @@ impl<'a> ProductSpace<'a> {
     pub(super) fn best_inner(&self, depth: i64, width: i64, inners: &Inners) -> Option<(f64, Tile)> {
         let outer = self.products.outer(depth, width);
         self.tiles((depth, width), &outer, inners).min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// All of these inner sizes for a depth and a width.
+    pub(super) fn with_inner_sizes(&self, depth: i64, width: i64, inners: &Inners) -> Vec<(f64, Tile)> {
+        let outer = self.products.outer(depth, width);
+        self.tiles((depth, width), &outer, inners).collect()
     }
 
     /// The sizes of a tile by name.

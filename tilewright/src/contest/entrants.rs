@@ -1,6 +1,7 @@
 //! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, or if rows were as dear
 //! together as alone, some of these with sizes that no model knows the price of, and the strategies' own defaults. Where a model
-//! is wrong, it is mostly about what a cache holds; next, about what many rows together cost.
+//! is wrong, it is mostly about what a cache holds; next, about what many rows together cost. Where the user asks for a contest,
+//! tiles that the model finds alike take part as well.
 
 use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
@@ -11,6 +12,11 @@ const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
 /// Where the user asked for a contest.
 const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
 
+/// Tiles that the model finds alike, where the user asked for a contest: at most so much longer than the best, and so many of them,
+/// the best among them.
+const ALIKE: f64 = 0.04;
+const ALIKE_TILES: usize = 8;
+
 /// Who is predicted to take so many times as long as the model's choice is far behind.
 const FAR: f64 = 2.5;
 
@@ -18,7 +24,12 @@ impl Contest<'_> {
     /// The entrants, the model's choice first.
     pub fn entrants(&self, choice: &TileSizes) -> Vec<Entrant> {
         let mut entrants = vec![self.entrant(self.strategy, choice.clone())];
-        let time = &self.model.model.time;
+        let model = &self.model.model;
+        if self.wanted {
+            let alike = optimizer::cpu::unlike_tiles(model, self.strategy, ALIKE, ALIKE_TILES);
+            entrants.extend(alike.into_iter().map(|tile| self.entrant(self.strategy, tile)));
+        }
+        let time = &model.time;
         let near = time.near_cache_bytes();
         let rooms: &[f64] = if self.wanted { &MORE_ROOMS } else { &ROOMS };
         let limited =

@@ -23,7 +23,6 @@ use hhc_codegen::{KernelPlan, TileSizes};
 use std::time::Instant;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
-use toolchain::machine::{MachineFacts, largest_cache};
 
 /// What a contest is about.
 pub struct Contest<'a> {
@@ -56,7 +55,8 @@ pub struct Entrant {
     pub tile: TileSizes,
     /// What the model says of the whole run, in seconds.
     pub predicted_s: Option<f64>,
-    /// The least measured time of a point and step, in seconds; `None` before it ran.
+    /// The time of a point and step of the run, in seconds: the least that was measured, and by the model as much more or less as the
+    /// tile takes on the run's grid than on the contest's. `None` before it ran.
     pub point_s: Option<f64>,
 }
 
@@ -76,24 +76,25 @@ pub const STAGE: &str = "timing the best tile sizes, once";
 /// Runs whose predicted time is shorter are not worth a contest, in seconds.
 pub const SHORTEST_S: f64 = 0.05;
 /// Seconds that measuring may take where the run is short, the part of a long run, and the most.
-const BUDGET_S: f64 = 0.6;
+const BUDGET_S: f64 = 0.8;
 const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
-/// Who takes this much longer than the best drops out.
-const BEHIND: f64 = 1.12;
-/// The model's choice stays where nobody is better than this part of its time.
-const CLEARLY: f64 = 0.99;
+/// Who takes so many times as long as the best after a round drops out. Others' work may slow down a single run, so that little is
+/// decided after the first one.
+const BEHIND: [f64; 5] = [1.3, 1.15, 1.08, 1.05, 1.05];
+/// The model's choice stays where nobody is better than this part of its time; another strategy, for which edges of a small grid cost
+/// something else, has to be better than the second.
+const CLEARLY: [f64; 2] = [0.99, 0.96];
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
-/// Rounds at most.
-const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
-const RUN_S: f64 = 0.08;
-/// So many times as long it may take on a grid that no cache holds.
-const MOST_RUNS: f64 = 4.0;
-/// Bytes of the grid of the contest: several times the last cache, within these limits.
-const BYTES: (f64, f64) = (64e6, 192e6);
-const BEYOND_CACHE: f64 = 2.5;
+const RUN_S: f64 = 0.06;
+/// Bytes of the grid of the contest at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
+/// cache does, as long as it is many times as large as the caches of the cores.
+const LEAST_BYTES: f64 = 64e6;
+const TIMES_NEAR_CACHE: f64 = 16.0;
+/// Steps at most, and at least where the user has as many.
+const STEPS: (i64, i64) = (16, 100);
 /// Extents along the outer dimensions are not cut below this: wavefronts need tiles.
 const LEAST_EXTENT: i64 = 128;
 
@@ -113,6 +114,7 @@ impl Contest<'_> {
         let steps = self.steps_to_run(&plans);
         let mut data = self.grid(steps, predicted_s)?;
         let updates = (points_per_step(program, data.size()) as f64 * steps as f64).max(1.0);
+        let scale = self.scales(&entrants, data.size(), steps)?;
         let parameters = default_parameters(program);
         let mut run = |native: &NativeProgram| -> Result<f64> {
             interrupt::check()?;
@@ -125,15 +127,15 @@ impl Contest<'_> {
         tiled.first().map(|first| run(&first.native)).transpose()?;
         let (start, watch) = (Instant::now(), Watch::start());
         let mut least = vec![f64::INFINITY; entrants.len()];
-        for round in 0..ROUNDS {
+        for (round, behind) in BEHIND.iter().enumerate() {
             let best = least.iter().copied().fold(f64::INFINITY, f64::min);
             let rest: Vec<usize> =
-                (0..least.len()).filter(|&at| round == 0 || least[at] <= BEHIND * best).collect();
+                (0..least.len()).filter(|&at| round == 0 || least[at] <= behind * best).collect();
             if round > 0 && (rest.len() < 2 || start.elapsed().as_secs_f64() > budget) {
                 break;
             }
             for at in rest {
-                least[at] = least[at].min(run(&tiled[at].native)?);
+                least[at] = least[at].min(scale[at] * run(&tiled[at].native)?);
             }
             progress(2 + round as i64);
         }
@@ -153,10 +155,10 @@ impl Contest<'_> {
         Ok(strategy::plan(strategy, &self.stencil.program, &self.model.analysis.cone, &entrant.tile)?)
     }
 
-    /// So many steps that tall tiles are whole, and no more than the user's.
+    /// So many steps that most tiles are whole, and no more than the user's.
     fn steps_to_run(&self, plans: &[KernelPlan]) -> i64 {
         let tallest = plans.iter().map(steps_of_tile).max().unwrap_or(1);
-        self.steps.min((2 * tallest).clamp(16, 160)).max(1)
+        self.steps.min((2 * tallest).clamp(STEPS.0, STEPS.1)).max(1)
     }
 
     /// A grid like the user's, as large as it need be.
@@ -165,12 +167,10 @@ impl Contest<'_> {
         let mut size = self.size.to_vec();
         let level = Layout::padded(program, &size)?.level_stride();
         let whole = (level * program.bytes_of_a_point()) as f64;
-        let last = largest_cache(&MachineFacts::collect(None).caches).unwrap_or(0) as f64;
-        let least = (BEYOND_CACHE * last).clamp(BYTES.0, BYTES.1);
+        let near = self.model.model.time.near_cache_bytes() * self.threads as f64;
+        let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
         let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;
-        // Beyond the caches where that does not take too long.
-        let timed = whole * RUN_S / run_s.max(1e-9);
-        let wanted = least.clamp(timed, MOST_RUNS * timed);
+        let wanted = least.max(whole * RUN_S / run_s.max(1e-9));
         if wanted < 0.8 * whole {
             // Rows stay as they are; the outer dimensions shrink alike.
             let outer = size.len().max(2) - 1;
@@ -181,13 +181,34 @@ impl Contest<'_> {
         }
         Ok(initial::random(program, Layout::padded(program, &size)?, steps, 1)?)
     }
+
+    /// How much longer a point takes in the user's run than in the contest's by the model, for each entrant: tiles at the edges of
+    /// the grid and of time are a larger part of a smaller one. 1 where the model cannot say it.
+    fn scales(&self, entrants: &[Entrant], size: &[i64], steps: i64) -> Result<Vec<f64>> {
+        let (machine, threads) = (self.model.machine.clone(), self.threads as i64);
+        let small = CpuModel::new(self.stencil, size, steps, machine, Some(threads))?;
+        let updates =
+            |size: &[i64], steps: i64| points_per_step(&self.stencil.program, size) as f64 * steps as f64;
+        let parts = updates(size, steps) / updates(self.size, self.steps).max(1.0);
+        let scale = |entrant: &Entrant| {
+            let strategy = strategy::by_name(entrant.strategy).ok()?;
+            let here = small.model.time.predict(strategy, &entrant.tile).ok()?.seconds;
+            Some(entrant.predicted_s? * parts / here).filter(|scale| scale.is_finite() && *scale > 0.0)
+        };
+        let scales: Option<Vec<f64>> = entrants.iter().map(scale).collect();
+        Ok(scales.unwrap_or_else(|| vec![1.0; entrants.len()]))
+    }
 }
 
 /// The first, unless somebody is clearly better.
 fn winner(entrants: &[Entrant]) -> usize {
     let time = |at: usize| entrants[at].point_s.unwrap_or(f64::INFINITY);
-    let best = (0..entrants.len()).min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or(0);
-    if time(best) < CLEARLY * time(0) { best } else { 0 }
+    let handicapped = |at: usize| {
+        let other = entrants[at].strategy != entrants[0].strategy;
+        time(at) / if at == 0 { 1.0 } else { CLEARLY[usize::from(other)] }
+    };
+    // Of equal ones the first.
+    (0..entrants.len()).min_by(|&a, &b| handicapped(a).total_cmp(&handicapped(b))).unwrap_or(0)
 }
 
 impl Standing {
@@ -215,15 +236,19 @@ mod tests {
 
     #[test]
     fn the_model_is_overruled_where_it_is_clearly_wrong() {
-        let entrant = |point_s: f64| Entrant {
-            strategy: "hhc",
+        let entrant = |strategy: &'static str, point_s: f64| Entrant {
+            strategy,
             tile: TileSizes::default(),
             predicted_s: None,
             point_s: Some(point_s),
         };
-        let winner = |times: &[f64]| winner(&times.iter().map(|&time| entrant(time)).collect::<Vec<_>>());
-        assert_eq!(winner(&[1.0, 0.995, 1.2]), 0);
-        assert_eq!(winner(&[1.0, 1.2, 0.9]), 2);
-        assert_eq!(winner(&[f64::INFINITY, 2.0]), 1);
+        let own = |times: &[f64]| times.iter().map(|&time| entrant("hhc", time)).collect::<Vec<_>>();
+        let winner_of = |times: &[f64]| winner(&own(times));
+        assert_eq!(winner_of(&[1.0, 0.995, 1.2]), 0);
+        assert_eq!(winner_of(&[1.0, 1.2, 0.9]), 2);
+        assert_eq!(winner_of(&[f64::INFINITY, 2.0]), 1);
+        let with_diamond = |time: f64| [own(&[1.0, 0.98]), vec![entrant("diamond", time)]].concat();
+        assert_eq!(winner(&with_diamond(0.97)), 1);
+        assert_eq!(winner(&with_diamond(0.93)), 2);
     }
 }
