@@ -57,7 +57,7 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     options.blocking = (int)arguments[4];
 #ifdef TW_DEVICE
     /* Both ways of messages, whatever MPI says of itself: here a device's memory is memory. */
-    options.device_messages = options.blocking ? 1 : -1;
+    options.device_messages = options.blocking > 0 ? 1 : -1;
 #endif
     int code = MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid);
     if (code != 0) {

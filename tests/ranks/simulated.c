@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     for (int at = 0; at < 3 + 2 * DIMENSION; ++at) numbers[at] = atoll(argv[3 + at]);
     OWN(_mpi_defaults)(&options);
     options.depth = numbers[0];
-    options.blocking = (int)numbers[1];
+    options.blocking = numbers[1] ? 1 : -1;
     for (int d = 0; d < DIMENSION; ++d) options.ranks[d] = (int)numbers[3 + DIMENSION + d];
     int code = OWN(_mpi_create)(MPI_COMM_WORLD, numbers + 3, &options, &grid);
     if (code == 0) code = OWN(_mpi_run)(grid, numbers[2], parameters);

@@ -20,8 +20,8 @@ use std::sync::{Arc, LazyLock};
 use tilewright::ranks::{Exchange, exchange, exchange_once, products};
 use tilewright_tests::workspace;
 
-/// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking, and a checkpoint that is
-/// written after the first call.
+/// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking (the option's number), and a
+/// checkpoint that is written after the first call.
 #[derive(Debug, Clone)]
 struct Case {
     program: usize,
@@ -29,7 +29,7 @@ struct Case {
     steps: i64,
     ranks: Vec<i64>,
     depth: i64,
-    blocking: bool,
+    blocking: i32,
     kept: Option<Kept>,
 }
 
@@ -177,7 +177,7 @@ impl Built {
             let [a, b, c] = [0, 1, 2].map(|d| case.ranks.get(d).copied().unwrap_or(0));
             // Files of boxes that interleave: a layer for files that loses some of them does so seldom.
             let (name, file) = (&self.programs[case.program].name, if number == 0 { 20 } else { 0 });
-            let (depth, blocking, path) = (case.depth, i32::from(case.blocking), path.display());
+            let (depth, blocking, path) = (case.depth, case.blocking, path.display());
             let kept = match &case.kept {
                 None => "-".to_owned(),
                 Some(Kept::Saved(name)) => name.clone(),
@@ -283,7 +283,7 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
                 .unwrap_or(9);
             let depth = [0, 1, deepest.min(4), deepest.min(9)][(at + number + seed) % 4];
             if deepest >= 1 {
-                let blocking = ((at + number + seed) / 2).is_multiple_of(2);
+                let blocking = [1, -1, 0][(at + number + seed) / 2 % 3];
                 all.push(Case {
                     program: number,
                     size,
@@ -393,7 +393,7 @@ fn damaged_checkpoints_are_refused(built: &Built, mpirun: &str) {
         steps: 6,
         ranks: vec![2, 1],
         depth: 1,
-        blocking: false,
+        blocking: -1,
         kept: Some(Kept::Restored(name.to_owned())),
     };
     files.iter().for_each(|(name, bytes)| write(name, bytes));
@@ -436,7 +436,7 @@ fn mistakes_in_the_exchange_are_found() {
     ];
     let programs = faults.iter().map(|&(name, from, to)| (named("heat1d", name), Some((from, to)))).collect();
     let built = Built::new(cc, programs);
-    let case = |program: usize, blocking: bool| Case {
+    let case = |program: usize, blocking: i32| Case {
         program,
         size: vec![97],
         steps: 30,
@@ -445,7 +445,7 @@ fn mistakes_in_the_exchange_are_found() {
         blocking,
         kept: None,
     };
-    let all: Vec<Case> = (0..faults.len()).map(|program| case(program, program < 3)).collect();
+    let all: Vec<Case> = (0..faults.len()).map(|program| case(program, if program < 3 { 1 } else { -1 })).collect();
     for (outcome, (name, ..)) in built.launch(mpirun, &all, 0.0).iter().zip(faults) {
         assert!(outcome.code == 0 && outcome.mismatches > 0, "{name}: {outcome:?}");
     }
@@ -527,7 +527,7 @@ fn ranks_with_devices_compute_the_values_of_the_reference() {
         steps: 11,
         ranks: vec![2, 1],
         depth: 3,
-        blocking: false,
+        blocking: -1,
         kept: None,
     };
     for outcome in built.launch(mpirun, &[case(0), case(1), case(2), case(3)], 0.0) {
@@ -544,7 +544,7 @@ fn messages_travel_while_points_are_computed() {
     let blind = (blind.0.replace("heat2d", "blind"), blind.1);
     let blind: (&'static str, &'static str) = (blind.0.leak(), blind.1);
     let built = Built::new(cc, vec![(shipped("heat2d"), None), (named("heat2d", "blind"), Some(blind))]);
-    let case = |program: usize, blocking: bool| Case {
+    let case = |program: usize, blocking: i32| Case {
         program,
         size: vec![320, 131],
         steps: 24,
@@ -553,7 +553,7 @@ fn messages_travel_while_points_are_computed() {
         blocking,
         kept: None,
     };
-    let outcomes = built.launch(mpirun, &[case(0, false), case(0, true), case(1, false)], 0.5);
+    let outcomes = built.launch(mpirun, &[case(0, -1), case(0, 1), case(1, -1)], 0.5);
     let [overlapped, blocking, blind] = &outcomes[..] else { panic!("{outcomes:?}") };
     assert!(outcomes.iter().all(|outcome| (outcome.code, outcome.mismatches) == (0, 0)), "{outcomes:?}");
     // A band may be interrupted.
