@@ -161,7 +161,26 @@ fn one_library_has_several_implementations() {
     let main = std::process::Command::new(file("program")).arg(format!("s={}", file("many.npy"))).output();
     let said = String::from_utf8_lossy(&main.unwrap().stdout).into_owned();
     assert!(said.contains("y: 5000 elements, equal"), "{said}");
+    // Another algorithm for the same results, which needs more data.
+    let other =
+        "nested other { input s: [f64]; input squares: [f64]; output y = map(|a| a + 1.0, squares); }";
+    std::fs::write(file("other.nested"), other).unwrap();
+    let mut both = uses.replace("repeat = 1", "repeat = 1\nversions = [\"other.nested\"]");
+    for (name, count) in [("few", 10), ("many", 5000)] {
+        let numbers = (0..count).map(|own| f64::from(own) * f64::from(own)).collect();
+        npy::write(file(&format!("{name}2.npy")).as_ref(), &Array::F64(numbers), 1).unwrap();
+        let given = format!("\"s={name}.npy\"");
+        both = both.replace(&given, &format!("{given}, \"squares={name}2.npy\""));
+    }
+    std::fs::write(file("uses.toml"), &both).unwrap();
+    let report = compile(&[]).succeeded().json();
+    assert_eq!(report["adaptive"]["versions"][1]["program"], "other");
+    assert_eq!(report["adaptive"]["features"], serde_json::json!(["length_s", "length_squares", "threads"]));
+    std::fs::write(file("uses.toml"), both.replace("squares=few2.npy", "squares=few.npy")).unwrap();
+    let apart = compile(&[]);
+    assert!(apart.code == 2 && apart.stdout.contains("for `few` the results `y`"), "{}", apart.stdout);
     // What cannot be done is refused.
+    std::fs::write(file("uses.toml"), &uses).unwrap();
     assert_eq!(compile(&["--target", "cuda"]).code, 1);
     assert_eq!(compile(&["--policy", "tile=4"]).code, 2);
     std::fs::write(file("uses.toml"), uses.replace("few.npy", "none.npy")).unwrap();

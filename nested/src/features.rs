@@ -168,6 +168,16 @@ fn rows(offsets: &Array) -> (f64, f64) {
 }
 
 impl Feature {
+    /// The same, where what is given has other places.
+    pub fn placed(&self, place: &dyn Fn(usize) -> usize) -> Feature {
+        let what = match self.what {
+            What::AspectRatio(Tile::Given(own, scalar)) => What::AspectRatio(Tile::Given(place(own), scalar)),
+            own => own,
+        };
+        let own = if what == What::Threads { 0 } else { place(self.place) };
+        Feature { name: self.name.clone(), place: own, what }
+    }
+
     /// Its value for what is given, which is arranged ([`crate::data::arranged`]).
     pub fn value(&self, program: &Program, given: &[Array], threads: usize) -> f64 {
         let nothing = Array::new(Scalar::I64);

@@ -45,6 +45,7 @@ pub mod lower;
 pub mod native;
 pub mod openmp;
 pub mod package;
+pub mod versions;
 
 // Files.
 pub mod matrix_market;

@@ -4,8 +4,10 @@ use crate::analysis::gpu::GpuImplementation;
 use crate::analysis::{Computation, Implementation};
 use crate::cuda;
 use crate::emit::generated::{Generated, Mode, Traffic, prepared};
-use crate::openmp::{RUNTIME, Several, generate};
+use crate::fault::FaultKind;
+use crate::openmp::{RUNTIME, Several, Variant, generate};
 use crate::program::{Literal, Program, Role, Scalar};
+use crate::versions::Versions;
 use serde::Serialize;
 
 /// A file.
@@ -25,7 +27,7 @@ struct Manifest<'a> {
     mode: Mode,
     computations: Vec<Chosen>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    variants: Vec<Variant>,
+    variants: Vec<Shown>,
     fused: &'a [String],
     temporaries: &'a [String],
     traffic: &'a [Traffic],
@@ -35,8 +37,11 @@ struct Manifest<'a> {
 
 /// One of several implementations.
 #[derive(Serialize)]
-struct Variant {
+struct Shown {
     name: String,
+    /// Its program, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     computations: Vec<Chosen>,
 }
 
@@ -103,8 +108,10 @@ enum Target {
 pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec<File>, Generated) {
     let name = program.name.as_str();
     let generated = generate(program, chosen, mode, name);
-    let source =
-        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) };
+    let source = File {
+        name: format!("{name}.c"),
+        text: generated.text.clone() + &checks(name, &found(program, &generated)),
+    };
     let sources =
         Sources { own: vec![source], computations: all_shown(program, chosen), ..Sources::default() };
     (files(program, &generated, Target::OpenMp, sources, mode), generated)
@@ -113,24 +120,36 @@ pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec
 /// The same with several implementations, the first of which is the default, and `choice`: the files of the function that
 /// [`crate::openmp::chooser`] names.
 pub fn package_several(
-    program: &Program,
+    versions: &Versions,
     several: &Several,
-    chosen: &[Vec<Implementation>],
+    chosen: &[Variant],
     choice: Vec<File>,
     mode: Mode,
 ) -> Vec<File> {
+    let program = &versions.interface;
     let name = program.name.as_str();
     let generated = &several.generated;
-    let text = generated.text.clone() + &checks(program, generated);
+    let many = versions.programs.len() > 1;
+    let list = several.variants.iter().zip(&several.versions);
+    let of = |(own, version): (&Generated, &usize)| {
+        let program = &versions.programs[*version];
+        let whose = if many { format!("{}:", program.name) } else { String::new() };
+        found(program, own).into_iter().map(move |(kind, place)| (kind, whose.clone() + &place))
+    };
+    let all: Vec<_> = list.flat_map(of).collect();
+    let text = generated.text.clone() + &checks(name, &all);
     let entry = File { name: format!("{name}.c"), text };
     let one = |own: &Generated| File { name: format!("{}.c", own.symbol), text: own.text.clone() };
     let own = [entry].into_iter().chain(several.variants.iter().map(one)).chain(choice).collect();
-    let variants = chosen.iter().enumerate().map(|(number, chosen)| Variant {
+    let shown = |own: &Variant| all_shown(&versions.programs[own.version], &own.chosen);
+    let variants = chosen.iter().enumerate().map(|(number, own)| Shown {
         name: format!("v{number}"),
-        computations: all_shown(program, chosen),
+        version: many.then(|| versions.programs[own.version].name.clone()),
+        computations: shown(own),
     });
-    let computations = chosen.first().map_or(Vec::new(), |first| all_shown(program, first));
-    let sources = Sources { own, computations, variants: variants.collect() };
+    let computations = chosen.first().map_or(Vec::new(), shown);
+    let sequential = several.sequential.clone();
+    let sources = Sources { own, computations, variants: variants.collect(), sequential };
     files(program, generated, Target::OpenMp, sources, mode)
 }
 
@@ -139,7 +158,9 @@ pub fn package_several(
 struct Sources {
     own: Vec<File>,
     computations: Vec<Chosen>,
-    variants: Vec<Variant>,
+    variants: Vec<Shown>,
+    /// Each version one operation after the other; that of the program, where there are none.
+    sequential: Vec<Generated>,
 }
 
 /// The implementations of all computations; the default ones where there are fewer.
@@ -168,7 +189,7 @@ pub fn package_cuda(
         let used = chosen.get(place).cloned().unwrap_or_else(|| GpuImplementation::default_of(own));
         shown(own, &used.schedule, used.policy())
     });
-    let said = checks(program, &generated);
+    let said = checks(name, &found(program, &generated));
     let text = format!(
         "{}\n#if !defined(TW_DEVICE_ONLY)\nextern \"C\" {}#endif\n",
         generated.text,
@@ -201,19 +222,24 @@ fn files(
     mode: Mode,
 ) -> Vec<File> {
     let name = program.name.as_str();
-    let (_, list, _) = prepared(program);
-    let weakest: Vec<Implementation> = list.iter().map(Implementation::sequential).collect();
-    let sequential = generate(program, &weakest, mode, &format!("{name}_sequential"));
+    let mut alone = sources.sequential;
+    if alone.is_empty() {
+        let (_, list, _) = prepared(program);
+        let weakest: Vec<Implementation> = list.iter().map(Implementation::sequential).collect();
+        alone.push(generate(program, &weakest, mode, &format!("{name}_sequential")));
+    }
     let several = !sources.variants.is_empty();
     let head = header(program, generated, target, several);
     let is_source = |own: &&String| own.ends_with(".c") || own.ends_with(".cu");
-    let compiled: Vec<String> = sources.own.iter().map(|own| &own.name).filter(is_source).cloned().collect();
+    let mut compiled: Vec<String> =
+        sources.own.iter().map(|own| &own.name).filter(is_source).cloned().collect();
+    compiled.extend(alone.iter().map(|own| format!("{}.c", own.symbol)));
     let mut files = vec![File { name: format!("{name}.h"), text: head }];
     files.extend(sources.own);
+    files.extend(alone.iter().map(|own| File { name: format!("{}.c", own.symbol), text: own.text.clone() }));
     files.extend([
-        File { name: format!("{name}_sequential.c"), text: sequential.text.clone() },
         File { name: "tw_nested.h".to_owned(), text: RUNTIME.to_owned() },
-        File { name: "main.c".to_owned(), text: main(program, generated, &sequential, target) },
+        File { name: "main.c".to_owned(), text: main(program, generated, &alone, target) },
         File { name: "CMakeLists.txt".to_owned(), text: cmake(name, &compiled.join(" "), mode, target) },
     ]);
     let manifest = Manifest {
@@ -300,27 +326,29 @@ fn header(program: &Program, generated: &Generated, target: Target, several: boo
     text
 }
 
+/// What each check finds, and where.
+fn found(program: &Program, generated: &Generated) -> Vec<(FaultKind, String)> {
+    generated.checks.iter().map(|(kind, span)| (*kind, program.place(span))).collect()
+}
+
 /// The function that says what a check found.
-fn checks(program: &Program, generated: &Generated) -> String {
-    let name = &program.name;
+fn checks(name: &str, found: &[(FaultKind, String)]) -> String {
     let mut text = format!(
         "\n/* What a check of a report found. */\nconst char *{name}_check(int64_t check)\n{{\n    switch (check) {{\n"
     );
-    for (place, (kind, span)) in generated.checks.iter().enumerate() {
+    for (number, (kind, place)) in found.iter().enumerate() {
         let what = match kind {
-            crate::fault::FaultKind::Index => "an index outside of a sequence",
-            crate::fault::FaultKind::Offsets => {
-                "offsets that do not begin with 0, decrease, or end elsewhere"
-            }
-            crate::fault::FaultKind::Lengths => "sequences of different lengths",
-            crate::fault::FaultKind::Count => "a negative length",
-            crate::fault::FaultKind::Step => "a stride or tile that is not positive",
-            crate::fault::FaultKind::Empty => "an empty sequence that is repeated",
-            crate::fault::FaultKind::Twice => "a place that is written twice",
-            crate::fault::FaultKind::Division => "a division by 0",
-            crate::fault::FaultKind::TooLong => "a length beyond 2^62",
+            FaultKind::Index => "an index outside of a sequence",
+            FaultKind::Offsets => "offsets that do not begin with 0, decrease, or end elsewhere",
+            FaultKind::Lengths => "sequences of different lengths",
+            FaultKind::Count => "a negative length",
+            FaultKind::Step => "a stride or tile that is not positive",
+            FaultKind::Empty => "an empty sequence that is repeated",
+            FaultKind::Twice => "a place that is written twice",
+            FaultKind::Division => "a division by 0",
+            FaultKind::TooLong => "a length beyond 2^62",
         };
-        text.push_str(&format!("    case {}: return \"{}: {what}\";\n", place + 1, program.place(span)));
+        text.push_str(&format!("    case {}: return \"{place}: {what}\";\n", number + 1));
     }
     text.push_str("    case -2: return \"the device failed\";\n");
     text.push_str("    case -1: return \"no memory\";\n    default: return \"nothing\";\n    }\n}\n");
@@ -347,7 +375,7 @@ const RUNS: [&str; 2] = [
 ",
 ];
 
-fn main(program: &Program, generated: &Generated, sequential: &Generated, target: Target) -> String {
+fn main(program: &Program, generated: &Generated, alone: &[Generated], target: Target) -> String {
     let mut given = String::new();
     for ((_, variable), (place, slot)) in program.given().zip(generated.slots.list.iter().enumerate()) {
         let (parameter, default) = match variable.role {
@@ -371,14 +399,20 @@ fn main(program: &Program, generated: &Generated, sequential: &Generated, target
             slot.scalar.bytes() * slot.width
         ));
     }
+    // Of several versions the sequential form is that of the version that a call takes, in the slots of all.
+    let (plain, threads) = match alone {
+        [one] => (one, "1"),
+        _ => (generated, "threads"),
+    };
     include_str!("../templates/main.c")
+        .replace("@ALONE@", threads)
         .replace("@GIVEN@", &given)
         .replace("@RESULTS@", &list)
         .replace("@RUN@", RUNS[usize::from(target == Target::Cuda)])
         .replace("@WHERE@", if target == Target::Cuda { "on the device" } else { "with %d threads" })
         .replace("@THREADS@", if target == Target::Cuda { "" } else { ", threads" })
         .replace("@SLOTS@", &generated.slots.list.len().to_string())
-        .replace("@PLAIN@", &sequential.slots.list.len().to_string())
+        .replace("@PLAIN@", &plain.slots.list.len().to_string())
         .replace("@NAME@", &program.name)
 }
 
@@ -390,7 +424,7 @@ fn cmake(name: &str, sources: &str, mode: Mode, target: Target) -> String {
              set(CMAKE_CUDA_ARCHITECTURES 80 90)\nendif()\nproject({name} C CXX CUDA)\nset(CMAKE_C_STANDARD 11)\n\
              set(CMAKE_CUDA_STANDARD 17)\n\
              if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
-             add_library({name} {sources} {name}_sequential.c)\n\
+             add_library({name} {sources})\n\
              target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
              # Without contraction the results are the same bits everywhere.\n\
              target_compile_options({name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--fmad={contract}> \
@@ -405,7 +439,7 @@ fn cmake(name: &str, sources: &str, mode: Mode, target: Target) -> String {
         "cmake_minimum_required(VERSION 3.10)\nproject({name} C)\nset(CMAKE_C_STANDARD 11)\n\
          if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
          find_package(OpenMP COMPONENTS C)\n\
-         add_library({name} {sources} {name}_sequential.c)\n\
+         add_library({name} {sources})\n\
          target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
          # Without contraction the results are the same bits everywhere.\n\
          target_compile_options({name} PRIVATE -O3 -ffp-contract={contract})\n\

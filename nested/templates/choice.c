@@ -33,7 +33,7 @@ static const double greatest[] = {@GREATEST@};
 ROWS(int32_t)
 ROWS(int64_t)
 
-int @NAME@_variant(const tw_slot *slots, int threads)
+@GATHERED@int @NAME@_variant(const tw_slot *slots, int threads)
 {
     const char *wanted = getenv("TILEWRIGHT_VARIANT");
     for (int number = 0; wanted && @NAME@_choice_variant_name(number); ++number) {
@@ -52,7 +52,7 @@ int @NAME@_variant(const tw_slot *slots, int threads)
 int @NAME@(tw_slot *slots, int threads, tw_report *report)
 {
     const int variant = @NAME@_variant(slots, threads);
-    const int wrong = implementations[variant](slots, threads, report);
+    const int wrong = @CALL@;
     if (wrong && report->check > 0) report->check += checks_before[variant];
     return wrong;
 }
@@ -60,5 +60,6 @@ int @NAME@(tw_slot *slots, int threads, tw_report *report)
 /* Frees all arrays but those that were given. */
 void @NAME@_free(tw_slot *slots)
 {
-    @MOST@_free(slots);
+    @FREE@
 }
+@BEHIND@

@@ -169,7 +169,7 @@ int main(int count, char **arguments)
     qsort(times, (size_t)repeat, sizeof *times, by_time);
     double start = now(), best = times[0], median = times[repeat / 2];
     free(times);
-    if (check && @NAME@_sequential(plain, 1, &report)) return fail("@NAME@_sequential", "found something wrong");
+    if (check && @NAME@_sequential(plain, @ALONE@, &report)) return fail("@NAME@_sequential", "found something wrong");
     double seconds = now() - start;
     int different = 0;
     for (const struct result *own = results; own->name != NULL; ++own) {

@@ -10,3 +10,4 @@ mod language;
 mod programs;
 mod random;
 mod several;
+mod versions;

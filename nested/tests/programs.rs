@@ -23,7 +23,7 @@ fn matrix(chance: &mut Chance, rows: usize, columns: u64, longest: u64) -> [Arra
 }
 
 /// Atoms near a lattice in 3 x 3 x 3 boxes of edge 1, at rest, for both programs; `steps` steps.
-fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
+pub fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
     let mut boxes = vec![Vec::new(); 27];
     let count = 5;
     for place in 0..count * count * count {
@@ -53,7 +53,7 @@ fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
         ("offsets", Array::I64(offsets)),
         ("steps", steps.clone()),
     ];
-    let lists = [("lists", Array::I32(lists)), ("offsets", Array::I64(starts))];
+    let lists = [("lists", Array::I32(lists)), ("begins", Array::I64(starts))];
     let redistributed: Vec<(&str, Array)> =
         [("start", start), ("speed", still), ("steps", steps)].into_iter().chain(lists).collect();
     let named =
@@ -203,4 +203,27 @@ fn every_implementation_gives_the_interpreters_bits() {
         }
     }
     println!("{count} implementations");
+}
+
+/// Indices are checked by groups of rows: a wrong one is found wherever it stands, and said as if all were looked at first.
+#[test]
+fn indices_of_late_rows_are_checked_before_they_are_used() {
+    let Some(compiler) = compiler() else { return };
+    let program = parsed(nested::shipped::text("spmv").unwrap());
+    let [values, columns, offsets] = matrix(&mut Chance(3), 700, 90, 9);
+    let Array::I32(columns) = columns else { panic!("other types") };
+    let last = columns.len() - 1;
+    for (place, wrong) in [(0, 90), (last / 2, -1), (last, i32::MAX), (last, i32::MIN)] {
+        let mut columns = columns.clone();
+        columns[place] = wrong;
+        let inputs = inputs([
+            ("nonzeros", values.clone()),
+            ("columns", Array::I32(columns)),
+            ("offsets", offsets.clone()),
+            ("x", Chance(4).numbers(90)),
+        ]);
+        let found = native(&program, &[], Mode::Deterministic, &compiler, &inputs);
+        let Err(nested::native::RunError::Fault(fault)) = found else { panic!("no fault at {place}") };
+        assert_eq!((fault.kind, fault.numbers), (nested::fault::FaultKind::Index, [i64::from(wrong), 90]));
+    }
 }

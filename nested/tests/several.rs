@@ -5,8 +5,9 @@ use nested::data::{Array, Inputs, arranged};
 use nested::emit::generated::{Mode, prepared};
 use nested::features::features;
 use nested::interpret::interpret;
-use nested::openmp::{Ranged, several};
+use nested::openmp::{Ranged, Variant, several};
 use nested::package::{File, package_several};
+use nested::versions::Versions;
 use std::process::Command;
 
 const PROGRAM: &str = "nested p { input s: [f64]; input o: [i32]; param n: i64 = 4;
@@ -111,17 +112,19 @@ fn calls_choose_by_what_they_are_given() {
     let (_, list, _) = prepared(&program);
     // One each with other scratch: shares of rows, threads, one thread.
     let points = nested::analysis::policy::implementations(&list[0]);
-    let chosen: Vec<Vec<_>> =
-        [0, points.len() / 2, points.len() - 1].into_iter().map(|at| vec![points[at].clone()]).collect();
+    let chosen: Vec<Variant> = [0, points.len() / 2, points.len() - 1]
+        .map(|at| Variant { version: 0, chosen: vec![points[at].clone()] })
+        .into();
+    let versions = Versions::one(program.clone());
     let ranged = own.iter().map(|own| Ranged { feature: own.clone(), range: [0.0, 1e6] }).collect::<Vec<_>>();
-    let made = several(&program, &chosen, &ranged, Mode::Deterministic, "p");
+    let made = several(&versions, &chosen, &ranged, Mode::Deterministic, "p");
     assert_eq!(made.variants.len(), 3);
     let header = "#define p_choice_DEFAULT 0\nconst char *p_choice_variant_name(int variant);\n\
                   int p_choice_choose(const double *features);\n";
     let source = format!("#define FEATURES {}\n{CHOICE}", own.len());
     let choice = [("p_choice.h", header.to_owned()), ("p_choice.c", source)]
         .map(|(name, text)| File { name: name.to_owned(), text });
-    let files = package_several(&program, &made, &chosen, choice.into(), Mode::Deterministic);
+    let files = package_several(&versions, &made, &chosen, choice.into(), Mode::Deterministic);
     let folder = tempfile::tempdir().unwrap();
     for file in &files {
         std::fs::write(folder.path().join(&file.name), &file.text).unwrap();

@@ -9,8 +9,10 @@ use execution::output_folder::{NewFile, OutputFolder};
 use nested::analysis::schedule;
 use nested::emit::generated::{Mode, prepared};
 use nested::package::{File, package, package_cuda};
+use nested::versions::Versions;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use tilewright::adaptive::KEPT;
 use tilewright::adaptive::nested::{self as several, Facts, Request, Use};
 use tilewright::adaptive::nested_uses::NestedUses;
 
@@ -97,28 +99,45 @@ fn adaptive(
     let folder = OutputFolder::new(&arguments.output, &read, arguments.force)?;
     let program = &loaded.program;
     let listed = NestedUses::read(file)?;
-    let (_, list, _) = prepared(program);
-    let computation = tuned(&list, listed.computation.as_deref())?;
     let beside = file.parent().unwrap_or(Path::new(""));
+    let mut others = Vec::new();
+    for own in &listed.versions {
+        let shipped = nested::shipped::text(own).is_some();
+        let spec = if shipped { own.clone() } else { beside.join(own).display().to_string() };
+        others.push(load(&spec)?.program);
+    }
+    let versions = Versions::new(program.clone(), others).map_err(|rule| {
+        Error::wrong_input(rule)
+            .hint("versions share the names and types of what they are given, and one result at least")
+    })?;
+    let mut computations = Vec::new();
+    for own in &versions.programs {
+        // A name is one of some version; the others have that with most levels.
+        let (_, list, _) = prepared(own);
+        let has = |name: &&str| versions.programs.len() == 1 || list.iter().any(|own| own.name == *name);
+        computations.push(tuned(&list, listed.computation.as_deref().filter(has))?);
+    }
+    let interface = &versions.interface;
     let uses = session.stage("read", || {
         let one = |own: &tilewright::adaptive::nested_uses::Listed| {
-            let inputs = inputs_in(beside, program, &own.input, &own.matrix, &own.param)
+            let inputs = inputs_in(beside, interface, &own.input, &own.matrix, &own.param)
                 .map_err(|error| error.hint(format!("this is of `{}` in {}", own.name, file.display())))?;
             Ok(Use { name: own.name.clone(), inputs })
         };
         listed.inputs.iter().map(one).collect::<Result<Vec<Use>>>()
     })?;
     let request = Request {
-        computation,
+        computations: &computations,
         uses: &uses,
         threads: threads(listed.threads),
         candidates: listed.candidates,
         most: listed.implementations,
         repeat: listed.repeat,
         mode,
+        close: listed.close,
     };
-    let portfolio = several::portfolio(program, &request, session)?;
-    let files = portfolio.emit(program)?;
+    let portfolio = several::portfolio(&versions, &request, session)?;
+    let files = portfolio.emit(&versions)?;
     let served = portfolio.facts.implementations.iter();
     Ok(CompileReport {
         program: program.name.clone(),
@@ -126,21 +145,23 @@ fn adaptive(
         mode,
         files: written(&folder, &files)?,
         implementations: served
-            .map(|own| format!("{}: {}; {}", own.name, own.schedule, own.policy))
+            .map(|own| format!("{}: {}{}; {}", own.name, of_version(own), own.schedule, own.policy))
             .collect(),
         temporaries: nested::openmp::generate(program, &[], mode, &program.name).temporaries,
         adaptive: Some(portfolio.facts),
     })
 }
 
-/// The part of the best speed that a library need not leave for anybody to be told.
-const KEPT: f64 = 0.99;
+/// The program of an implementation, where there are several.
+fn of_version(own: &several::Served) -> String {
+    own.version.as_ref().map_or(String::new(), |name| format!("{name}, "))
+}
 
 /// What calls choose among, as lines.
 fn lines_of_choice(facts: &Facts) -> Vec<(&'static str, String)> {
     let one = |own: &several::Served| {
         let uses = tilewright::text::count(own.chosen_for as u64, "use", "uses");
-        format!("{} {}; {}, for {uses}", own.name, own.schedule, own.policy)
+        format!("{} {}{}; {}, for {uses}", own.name, of_version(own), own.schedule, own.policy)
     };
     let list: Vec<String> = facts.implementations.iter().map(one).collect();
     let percent = |part: f64| format!("{:.1} %", 100.0 * part);
@@ -157,15 +178,36 @@ fn lines_of_choice(facts: &Facts) -> Vec<(&'static str, String)> {
         percent(facts.kept_of_best),
         facts.measured,
     );
-    let worth = match facts.kept_of_best < KEPT {
-        true => worth + "\nmore `implementations`, or fewer kinds of inputs in a library, would lose less",
-        false => worth,
+    let lost = percent(1.0 - facts.kept_of_best);
+    let worth = match (facts.kept_of_best < KEPT, facts.kept_by_most >= KEPT) {
+        (false, _) => worth,
+        (true, false) => format!(
+            "{worth}\nTHESE LOSE {lost}, more than 1 %: {} implementations are not enough for these uses; \
+             raise `implementations` (8 at most), or make libraries for fewer kinds of inputs",
+            facts.most
+        ),
+        (true, true) => format!(
+            "{worth}\nTHESE LOSE {lost}, more than 1 %: uses that want different implementations are alike in all \
+             that is looked at, so that others would never be chosen"
+        ),
     };
-    vec![
-        ("computation", facts.computation.clone()),
+    let of = |own: &several::VersionFacts| format!("{} ({})", own.program, own.computation);
+    let computation = match facts.versions.is_empty() {
+        true => ("computation", facts.computation.clone()),
+        false => ("versions", facts.versions.iter().map(of).collect::<Vec<_>>().join("\n")),
+    };
+    let dropped = match facts.dropped.is_empty() {
+        true => Vec::new(),
+        false => {
+            vec![("not in all", format!("{}: results that are not handed out", facts.dropped.join(", ")))]
+        }
+    };
+    let choice = vec![
+        computation,
         ("implementations", format!("{}\ntimes measured on {}", list.join("\n"), facts.machine)),
         ("choice", worth),
-    ]
+    ];
+    choice.into_iter().chain(dropped).collect()
 }
 
 impl Report for CompileReport {

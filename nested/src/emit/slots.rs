@@ -1,7 +1,7 @@
 //! Where values lie: each array of a program has a slot.
 
 use crate::lower::{Lowered, Numbered, Step};
-use crate::program::{Role, Scalar, Type, VarId};
+use crate::program::{Program, Role, Scalar, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One array.
@@ -42,9 +42,17 @@ impl Slots {
         let mut slots = Slots::default();
         let given: Vec<VarId> = lowered.program.given().map(|(id, _)| id).collect();
         for &id in given.iter().chain(&lowered.program.outputs) {
-            slots.add(lowered, id);
+            slots.add(&lowered.program, id);
         }
         slots.steps(lowered, &lowered.steps);
+        slots
+    }
+
+    /// Those of what a program is given and hands out alone.
+    pub fn interface(program: &Program) -> Slots {
+        let mut slots = Slots::default();
+        let given = program.given().map(|(id, _)| id);
+        given.chain(program.outputs.iter().copied()).for_each(|id| slots.add(program, id));
         slots
     }
 
@@ -52,21 +60,21 @@ impl Slots {
         for numbered in steps {
             match &numbered.step {
                 Step::Fill(id, _) | Step::Scan(id, _) | Step::Order(id, _) | Step::Scatter(id, _) => {
-                    self.add(lowered, *id)
+                    self.add(&lowered.program, *id)
                 }
-                Step::Places { variable, .. } => self.add(lowered, *variable),
-                Step::Fold(list) => list.iter().for_each(|(id, _)| self.add(lowered, *id)),
-                Step::Swap(a, b) => [a, b].into_iter().for_each(|id| self.add(lowered, *id)),
+                Step::Places { variable, .. } => self.add(&lowered.program, *variable),
+                Step::Fold(list) => list.iter().for_each(|(id, _)| self.add(&lowered.program, *id)),
+                Step::Swap(a, b) => [a, b].into_iter().for_each(|id| self.add(&lowered.program, *id)),
                 Step::Repeat { steps, .. } => self.steps(lowered, steps),
             }
         }
     }
 
-    fn add(&mut self, lowered: &Lowered, id: VarId) {
+    fn add(&mut self, program: &Program, id: VarId) {
         if self.places.contains_key(&id) {
             return;
         }
-        let variable = lowered.program.variable(id);
+        let variable = program.variable(id);
         let given = matches!(variable.role, Role::Input | Role::Param(_));
         let leaves = variable.ty.leaves();
         let many = leaves.len() > 1;
@@ -99,11 +107,16 @@ impl Slots {
 
     /// An array of the generator's own.
     pub fn scratch(&mut self, name: &str, scalar: Scalar) -> usize {
+        self.private(name, &Slot { name: String::new(), scalar, width: 1, given: false })
+    }
+
+    /// An array like another one, under a name of its own.
+    pub(crate) fn private(&mut self, name: &str, like: &Slot) -> usize {
         let mut name = name.to_owned();
         while !self.names.insert(name.clone()) {
             name.push('_');
         }
-        self.list.push(Slot { name, scalar, width: 1, given: false });
+        self.list.push(Slot { name, given: false, ..like.clone() });
         self.list.len() - 1
     }
 }

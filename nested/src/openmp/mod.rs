@@ -4,7 +4,7 @@
 pub(crate) mod kernels;
 mod several;
 
-pub use several::{Ranged, Several, chooser, several};
+pub use several::{Ranged, Several, Variant, chooser, several};
 
 use crate::analysis::{Implementation, Level};
 use crate::emit::generated::{Generated, Mode, Traffic, prepared, temporaries, walk};

@@ -6,6 +6,7 @@
 //! (S. Muralidharan, "Abstractions and strategies for adaptive programming", PhD thesis, University of Utah, 2016, chapter 2).
 
 mod candidates;
+pub use candidates::KEPT;
 mod costs;
 mod learn;
 mod listed;

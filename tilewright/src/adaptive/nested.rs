@@ -1,5 +1,5 @@
-//! One library with several implementations of a nested data-parallel program, and a model that chooses among them at each call
-//! (S. Muralidharan, as in [`super`], section 5.4).
+//! One library with several implementations of a nested data-parallel program, or of several versions of it, and a model that
+//! chooses among them at each call (S. Muralidharan, as in [`super`], section 5.4).
 
 use super::learn::{Known, Worth, failed, few_of, on_machine};
 use crate::error::{Error, Result};
@@ -11,11 +11,11 @@ use nested::analysis::policy::implementations;
 use nested::analysis::{Implementation, schedule};
 use nested::data::{Array, Inputs, Output, arranged};
 use nested::emit::generated::{Mode, prepared};
-use nested::features::features;
 use nested::native::{Native, RunError, options};
-use nested::openmp::{Ranged, chooser, generate, several};
+use nested::openmp::{Ranged, Variant, chooser, generate, several};
 use nested::package::{File, package_several};
 use nested::program::Program;
+use nested::versions::Versions;
 use serde::Serialize;
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
@@ -37,8 +37,9 @@ pub struct Use {
 
 /// What is wanted.
 pub struct Request<'a> {
-    /// The computation whose implementations are tried, among those of [`prepared`]; the others have their default ones.
-    pub computation: usize,
+    /// Of each version the computation whose implementations are tried, among those of [`prepared`]; the others have their
+    /// default ones.
+    pub computations: &'a [usize],
     /// What for: one use at least.
     pub uses: &'a [Use],
     /// Threads.
@@ -51,6 +52,17 @@ pub struct Request<'a> {
     pub repeat: usize,
     /// How floating-point numbers are summed.
     pub mode: Mode,
+    /// By how much results of two versions may differ, relative to the greater number and 1.
+    pub close: f64,
+}
+
+/// One of several versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VersionFacts {
+    /// Its program.
+    pub program: String,
+    /// The computation whose implementations were tried.
+    pub computation: String,
 }
 
 /// An implementation of a library.
@@ -58,6 +70,9 @@ pub struct Request<'a> {
 pub struct Served {
     /// Its name, as the environment variable `TILEWRIGHT_VARIANT` takes it.
     pub name: String,
+    /// Its program, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The schedule of the computation.
     pub schedule: String,
     /// Its policy.
@@ -69,8 +84,14 @@ pub struct Served {
 /// What a report says of a portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
-    /// The computation.
+    /// The computation, of the first version where there are several.
     pub computation: String,
+    /// The versions, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<VersionFacts>,
+    /// Results that not all versions have, and are not handed out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
     /// The implementations, the default one first.
     pub implementations: Vec<Served>,
     /// What the choice looks at.
@@ -81,10 +102,14 @@ pub struct Facts {
     pub machine: String,
     /// Implementations that were measured.
     pub measured: usize,
+    /// Implementations that the library may have.
+    pub most: usize,
     /// Uses.
     pub uses: usize,
     /// The time of the best measured implementation, as a part of that of the best one that is kept: mean over the uses.
     pub kept_of_best: f64,
+    /// The same of as many as the library may have, chosen or not.
+    pub kept_by_most: f64,
     /// What the choices are worth among those that are kept.
     pub worth: Worth,
 }
@@ -93,7 +118,7 @@ pub struct Facts {
 pub struct Portfolio {
     /// What to know.
     pub facts: Facts,
-    chosen: Vec<Vec<Implementation>>,
+    chosen: Vec<Variant>,
     model: Model,
     features: Vec<Ranged>,
     mode: Mode,
@@ -121,55 +146,69 @@ pub fn run_failed(program: &Program, error: RunError) -> Error {
 ///
 /// # Errors
 /// No compiler, data that does not fit, an interruption; results that differ, which are a mistake of ours.
-pub fn portfolio(program: &Program, request: &Request<'_>, observer: &dyn Observer) -> Result<Portfolio> {
-    let (_, list, _) = prepared(program);
-    let Some(computation) = list.get(request.computation).filter(|_| !request.uses.is_empty()) else {
-        return Err(Error::wrong_input("there is nothing to choose for"));
-    };
-    let points = implementations(computation);
-    let point = |at: usize| {
-        let mut all: Vec<Implementation> = list.iter().map(Implementation::default_of).collect();
-        all[request.computation] = points[at].clone();
-        all
-    };
-    let all: Vec<Vec<Implementation>> =
-        spread(points.len(), request.candidates).into_iter().map(point).collect();
+pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Observer) -> Result<Portfolio> {
+    let nothing = || Error::wrong_input("there is nothing to choose for");
+    if request.uses.is_empty() {
+        return Err(nothing());
+    }
+    let interface = &versions.interface;
+    let count = versions.programs.len();
+    let mut all: Vec<Variant> = Vec::new();
+    let mut known_versions = Vec::new();
+    for (version, (program, &place)) in versions.programs.iter().zip(request.computations).enumerate() {
+        let (_, list, _) = prepared(program);
+        let computation = list.get(place).ok_or_else(nothing)?;
+        let points = implementations(computation);
+        // Each version has its share of what is measured.
+        let share =
+            (request.candidates * (version + 1) / count - request.candidates * version / count).max(1);
+        for at in spread(points.len(), share) {
+            let mut chosen: Vec<Implementation> = list.iter().map(Implementation::default_of).collect();
+            chosen[place] = points[at].clone();
+            all.push(Variant { version, chosen });
+        }
+        known_versions
+            .push(VersionFacts { program: program.name.clone(), computation: computation.name.clone() });
+    }
     let costs = stage_of(observer, "timing implementations", all.len() as u64, |progress| {
-        measured(program, &all, request, progress)
+        measured(versions, &all, request, progress)
     })?;
-    let own = features(program);
+    let own = versions.features();
     let mut uses = Vec::new();
     for used in request.uses {
         let given: Vec<Array> =
-            arranged(program, &used.inputs).map_err(|error| Error::wrong_input(error.to_string()))?;
-        let values = own.iter().map(|own| own.value(program, &given, request.threads)).collect();
+            arranged(interface, &used.inputs).map_err(|error| Error::wrong_input(error.to_string()))?;
+        let values = own.iter().map(|own| own.value(interface, &given, request.threads)).collect();
         uses.push((used.name.clone(), values));
     }
     let names: Vec<String> = own.iter().map(|own| own.name.clone()).collect();
-    let known = Known { name: &program.name, features: &names, uses };
+    let known = Known { name: &interface.name, features: &names, uses };
     let learned = few_of(&known, &costs, request.most)?;
-    let least = |list: &mut dyn Iterator<Item = usize>, at: usize| {
-        list.map(|one| costs[one][at]).fold(f64::INFINITY, f64::min)
-    };
-    let kept = (0..request.uses.len())
-        .map(|at| least(&mut (0..costs.len()), at) / least(&mut learned.few.iter().copied(), at));
-    let kept_of_best = kept.sum::<f64>() / request.uses.len() as f64;
     let machine = cpu_name();
-    let served = learned.few.iter().enumerate().map(|(number, &at)| Served {
-        name: format!("v{number}"),
-        schedule: schedule::text(&all[at][request.computation].schedule()),
-        policy: all[at][request.computation].policy(),
-        chosen_for: learned.chosen_for(number),
+    let served = learned.few.iter().enumerate().map(|(number, &at)| {
+        let Variant { version, chosen } = &all[at];
+        let tried = &chosen[request.computations[*version]];
+        Served {
+            name: format!("v{number}"),
+            version: (count > 1).then(|| versions.programs[*version].name.clone()),
+            schedule: schedule::text(&tried.schedule()),
+            policy: tried.policy(),
+            chosen_for: learned.chosen_for(number),
+        }
     });
     let facts = Facts {
-        computation: computation.name.clone(),
+        computation: known_versions.first().map_or(String::new(), |first| first.computation.clone()),
         implementations: served.collect(),
+        versions: if count > 1 { known_versions } else { Vec::new() },
+        dropped: versions.dropped.clone(),
         features: names,
-        model: format!("{}.model.json", chooser(&program.name)),
+        model: format!("{}.model.json", chooser(&interface.name)),
         machine: machine.clone(),
         measured: all.len(),
+        most: request.most,
         uses: request.uses.len(),
-        kept_of_best,
+        kept_of_best: learned.kept_of_best,
+        kept_by_most: learned.kept_by_most,
         worth: learned.worth,
     };
     let ranges = learned.model.features.iter().map(|own| believed(own.least, own.greatest));
@@ -185,10 +224,11 @@ fn believed(least: f64, greatest: f64) -> [f64; 2] {
     [low, greatest.max(0.5 * greatest).max(2.0 * greatest).min(f64::MAX)]
 }
 
-/// Seconds of a run: `costs[implementation][use]`. Results are those of the first implementation, bit for bit.
+/// Seconds of a run: `costs[implementation][use]`. Results of a version are those of its first implementation, bit for bit, and
+/// those of all versions are close.
 fn measured(
-    program: &Program,
-    all: &[Vec<Implementation>],
+    versions: &Versions,
+    all: &[Variant],
     request: &Request<'_>,
     progress: &dyn Fn(i64),
 ) -> Result<Vec<Vec<f64>>> {
@@ -196,17 +236,20 @@ fn measured(
     let cache = Cache::open()?;
     let options = options(true, request.mode == Mode::Fast);
     let mut costs = vec![vec![f64::INFINITY; request.uses.len()]; all.len()];
-    let mut expected: Vec<Option<Vec<Output>>> = vec![None; request.uses.len()];
+    let mut expected: Vec<Vec<Option<Vec<Output>>>> =
+        vec![vec![None; request.uses.len()]; versions.programs.len()];
     for round in 0..ROUNDS {
-        for (number, (chosen, costs)) in all.iter().zip(&mut costs).enumerate() {
+        for (number, (variant, costs)) in all.iter().zip(&mut costs).enumerate() {
+            let Variant { version, chosen } = variant;
+            let program = &versions.programs[*version];
             let generated = generate(program, chosen, request.mode, &program.name);
             // Compiled in the first round, and then in the cache.
             let built = Native::build(program, generated, &compiler, &options, &cache)
                 .map_err(|error| run_failed(program, error))?;
-            for ((used, cost), expected) in request.uses.iter().zip(costs).zip(&mut expected) {
+            for (at, (used, cost)) in request.uses.iter().zip(costs).enumerate() {
                 interrupt::check()?;
                 let mut timed = || -> std::result::Result<Option<Vec<Output>>, RunError> {
-                    let mut prepared = built.prepare(&used.inputs)?;
+                    let mut prepared = built.prepare(&versions.inputs_of(*version, &used.inputs))?;
                     prepared.run(request.threads)?;
                     let once = prepared.run(request.threads)?;
                     let calls = (LEAST_S / once.max(1e-9)).ceil().clamp(1.0, 1e5) as u32;
@@ -220,11 +263,16 @@ fn measured(
                     Ok((round == 0 && request.mode == Mode::Deterministic).then(|| prepared.outputs()))
                 };
                 let Some(found) = timed().map_err(|error| run_failed(program, error))? else { continue };
-                let expected = expected.get_or_insert_with(|| found.clone());
-                if !expected.iter().zip(&found).all(|(a, b)| a.same_bits(b)) {
+                let first = expected[*version][at].is_none();
+                let expected_here = expected[*version][at].get_or_insert_with(|| found.clone());
+                if !expected_here.iter().zip(&found).all(|(a, b)| a.same_bits(b)) {
                     let names = chosen.iter().map(Implementation::policy).collect::<Vec<_>>().join("; ");
                     let message = format!("the results for `{}` differ with {names}", used.name);
                     return Err(Error::internal(message));
+                }
+                if let Some(other) = expected[0][at].as_ref().filter(|_| first && *version > 0) {
+                    let names = (versions.programs[0].name.as_str(), program.name.as_str());
+                    agree(versions, names, (other, &found), &used.name, request.close)?;
                 }
             }
             if round == 0 {
@@ -235,19 +283,45 @@ fn measured(
     Ok(costs)
 }
 
+/// Two versions have close results.
+fn agree(
+    versions: &Versions,
+    (first, second): (&str, &str),
+    (a, b): (&[Output], &[Output]),
+    used: &str,
+    close: f64,
+) -> Result<()> {
+    let (a, b) = (versions.results_of(a.to_vec()), versions.results_of(b.to_vec()));
+    let worst = a.iter().zip(&b).map(|(a, b)| (a.difference(b), &a.name));
+    let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
+    match worst.filter(|(difference, _)| *difference > close) {
+        None => Ok(()),
+        Some((difference, name)) => {
+            let what = match difference.is_finite() {
+                true => format!("differ by {difference:e}, relative to the greater number and 1"),
+                false => "are of different lengths, or no numbers in one of them".to_owned(),
+            };
+            let message = format!("for `{used}` the results `{name}` of `{first}` and `{second}` {what}");
+            Err(Error::wrong_input(message)
+                .hint("versions compute the same; what they are given has to fit together; `close = E` allows for more"))
+        }
+    }
+}
+
 impl Portfolio {
     /// The files of a library.
     ///
     /// # Errors
     /// A model that cannot be written.
-    pub fn emit(&self, program: &Program) -> Result<Vec<File>> {
-        let prefix = chooser(&program.name);
+    pub fn emit(&self, versions: &Versions) -> Result<Vec<File>> {
+        let name = &versions.interface.name;
+        let prefix = chooser(name);
         let written = emit::emit(&self.model, Some(&prefix)).map_err(failed)?;
         let text = model_file::to_text(&self.model).map_err(Error::internal)?;
         let choice = written.files.into_iter().chain([(self.facts.model.clone(), text)]);
         let choice = choice.map(|(name, text)| File { name, text }).collect();
-        let made = several(program, &self.chosen, &self.features, self.mode, &program.name);
-        Ok(package_several(program, &made, &self.chosen, choice, self.mode))
+        let made = several(versions, &self.chosen, &self.features, self.mode, name);
+        Ok(package_several(versions, &made, &self.chosen, choice, self.mode))
     }
 }
 

@@ -6,6 +6,8 @@
 //! implementations = 8                   # in the library, at most
 //! candidates = 24                       # that are measured, at most
 //! repeat = 3                            # runs that are timed, twice
+//! versions = ["other.nested"]           # programs that compute the same: files beside this one, or shipped ones
+//! close = 1e-9                          # by which results of versions may differ, relative to the greater number and 1
 //!
 //! [[inputs]]                            # as the options of `nested run` have it; files are looked for beside this one
 //! name = "banded"
@@ -37,7 +39,7 @@ pub struct Listed {
 }
 
 /// The whole file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NestedUses {
     /// The computation whose implementations are tried.
@@ -53,8 +55,18 @@ pub struct NestedUses {
     /// Runs that are timed.
     #[serde(default = "three")]
     pub repeat: usize,
+    /// Other programs that compute the same.
+    #[serde(default)]
+    pub versions: Vec<String>,
+    /// By how much their results may differ.
+    #[serde(default = "nearly_equal")]
+    pub close: f64,
     /// The uses.
     pub inputs: Vec<Listed>,
+}
+
+fn nearly_equal() -> f64 {
+    1e-9
 }
 
 fn three() -> usize {
@@ -87,7 +99,11 @@ impl NestedUses {
             ("candidates", uses.candidates, 2, 1000),
             ("repeat", uses.repeat, 1, 1000),
             ("inputs", uses.inputs.len(), 1, 1000),
+            ("versions", uses.versions.len(), 0, 7),
         ];
+        if !(0.0..=1.0).contains(&uses.close) {
+            return Err(format!("close: {}, where 0 to 1 can be", uses.close));
+        }
         match ranges.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
             Some((name, value, least, most)) => {
                 Err(format!("{name}: {value}, where {least} to {most} can be"))
@@ -108,6 +124,7 @@ mod tests {
         for (text, expected) in [
             ("", "missing field `inputs`"),
             ("inputs = []", "inputs: 0"),
+            ("close = -1.0\n[[inputs]]\nname = \"a\"", "close: -1"),
             ("implementations = 9\n[[inputs]]\nname = \"a\"", "implementations: 9"),
             ("[[inputs]]\nname = \"a\"\nfile = \"x\"", "unknown field"),
             ("threads = -1", "invalid value"),
