@@ -1,19 +1,24 @@
 /* Offsets begin with 0, never decrease, and end with the length; returns the number of rows. Indices lie in the sequence. */
 #define TW_INPUTS(T)                                                                                                   \
-    TW_INLINE int64_t tw_offsets_##T(const T *offsets, int64_t count, int64_t length, tw_report *report, int64_t check) \
+    TW_INLINE int64_t tw_offsets_##T(const T *offsets, int64_t count, int64_t length, tw_context *tw, int64_t check)  \
     {                                                                                                                  \
         if (count < 1) {                                                                                               \
-            tw_fault(report, check, 0, 0);                                                                             \
+            tw_fault(tw->report, check, 0, 0);                                                                         \
             return 0;                                                                                                  \
         }                                                                                                              \
         if (!TW_CHECKS) return count - 1;                                                                              \
         int wrong = offsets[0] != 0 || offsets[count - 1] != length;                                                   \
-        for (int64_t i = 1; i < count; ++i) wrong |= offsets[i] < offsets[i - 1];                                      \
+        if (count > 65536) {                                                                                           \
+            _Pragma("omp parallel for simd num_threads(tw->threads) reduction(| : wrong)")                             \
+            for (int64_t i = 1; i < count; ++i) wrong |= offsets[i] < offsets[i - 1];                                  \
+        } else {                                                                                                       \
+            for (int64_t i = 1; i < count; ++i) wrong |= offsets[i] < offsets[i - 1];                                  \
+        }                                                                                                              \
         if (!wrong) return count - 1;                                                                                  \
         for (int64_t i = 0; i < count; ++i) {                                                                          \
             int last = i + 1 == count;                                                                                 \
             if (offsets[i] < (i ? offsets[i - 1] : 0) || (!i && offsets[i]) || (last && offsets[i] != length)) {      \
-                tw_fault(report, check, i, offsets[i]);                                                                \
+                tw_fault(tw->report, check, i, offsets[i]);                                                            \
                 break;                                                                                                 \
             }                                                                                                          \
         }                                                                                                              \
@@ -33,6 +38,16 @@
         } else {                                                                                                       \
             tw->memo[check] = length + 1;                                                                              \
         }                                                                                                              \
+    }                                                                                                                  \
+    /* Whether these indices lie in a sequence of a length, just before they are used. Negative ones are large. */      \
+    TW_INLINE bool tw_inside_##T(const T *indices, int64_t first, int64_t end, int64_t length, tw_context *tw, int64_t check) \
+    {                                                                                                                  \
+        if (!TW_CHECKS || tw->memo[check] == length + 1) return true;                                                  \
+        u##T most = 0;                                                                                                 \
+        const u##T top = (u##T)1 << (8 * sizeof most - 1);                                                             \
+        const u##T bound = (uint64_t)length < top ? (u##T)length : top;                                                \
+        for (int64_t i = first; i < end; ++i) most = (u##T)indices[i] > most ? (u##T)indices[i] : most;                \
+        return first >= end || most < bound;                                                                           \
     }                                                                                                                  \
     /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path). */   \
     TW_INLINE int64_t tw_share_##T(const T *offsets, int64_t rows, int64_t share, int64_t shares)                      \

@@ -1,6 +1,7 @@
 //! What is known while the code of one step is made.
 
 use super::gpu::{Gpu, Where};
+use super::indices::Grouped;
 use super::slots::{Place, Slots};
 use super::unused::without_unused;
 use super::view::{self, Dest, RowShape, load, whole};
@@ -67,8 +68,12 @@ pub struct Emitter<'p> {
     pub writes: BTreeSet<usize>,
     /// What is known of a GPU, where the code is for one.
     pub gpu: Option<Gpu>,
+    /// Offsets that are checked for a length, and the number of rows.
+    pub(super) checked: Vec<(C, C, C)>,
+    /// Rows whose indices are checked just before they are used.
+    pub(crate) grouped: Option<Grouped>,
     pub(super) blocks: Vec<Block>,
-    known: Vec<Vec<(C, C)>>,
+    pub(super) known: Vec<Vec<(C, C)>>,
     counter: usize,
     pub(super) prologue: BTreeMap<String, Stmt>,
     pub(super) hoisted: Vec<Stmt>,
@@ -92,6 +97,8 @@ impl<'p> Emitter<'p> {
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
             gpu: None,
+            checked: Vec::new(),
+            grouped: None,
             blocks: Vec::new(),
             known: Vec::new(),
             counter: 0,
@@ -107,6 +114,7 @@ impl<'p> Emitter<'p> {
         (self.levels, self.tile, self.depth, self.counter) = (levels, tile, 0, 0);
         (self.reads, self.writes) = (BTreeSet::new(), BTreeSet::new());
         (self.blocks, self.known) = (vec![Block::new()], vec![Vec::new()]);
+        (self.checked, self.grouped) = (Vec::new(), None);
         (self.prologue, self.hoisted) = (BTreeMap::new(), Vec::new());
         (self.invariant, self.mutable) = (BTreeSet::new(), BTreeSet::new());
     }

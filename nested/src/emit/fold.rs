@@ -171,6 +171,7 @@ impl<'p> Emitter<'p> {
             return;
         }
         let (ats, steps) = self.opened(foldings);
+        let few = if ordered { None } else { self.few(foldings, totals, &ats, length) };
         let start = self.fresh("b");
         let (body, ()) = self.block(|emitter| {
             let next = call("tw_min", [var(&start) + BLOCK, length.clone()]).integer();
@@ -182,7 +183,48 @@ impl<'p> Emitter<'p> {
                 emitter.assign(total, values);
             }
         });
-        self.push(Stmt::each("int64_t", start.clone(), 0, var(&start).lt(length), BLOCK, body));
+        let all = Stmt::each("int64_t", start.clone(), 0, var(&start).lt(length), BLOCK, body);
+        self.push(match few {
+            Some(few) => Stmt::choose(length.clone().lt(LANES), few, all),
+            None => all,
+        });
+    }
+
+    /// Rows that are too short for lanes: these would have the identity alone, which brought together is the identity. None where
+    /// all rows are of one length, or an element is more work than the lanes.
+    fn few(
+        &mut self,
+        foldings: &[Folding<'p>],
+        totals: &[Vec<C>],
+        ats: &[At<'p>],
+        length: &C,
+    ) -> Option<Block> {
+        /// Statements of an element that are more work than the lanes.
+        const MUCH: usize = 12;
+        let builtin = foldings.iter().all(|folding| folding.function.builtin.is_some());
+        if self.gpu.is_some() || !builtin || self.is_invariant(length) {
+            return None;
+        }
+        let (block, ()) = self.block(|emitter| {
+            let mut results = Vec::new();
+            for folding in foldings {
+                let identities = emitter.identities(folding);
+                results.push(emitter.states(folding, "block", identities));
+            }
+            emitter.each(Level::SEQUENTIAL, int(0), length.clone(), |emitter, place| {
+                emitter.add_elements(foldings, ats, &results, &[], &place);
+            });
+            for ((folding, total), block) in foldings.iter().zip(totals).zip(results) {
+                let block = whole(folding.ty, &mut block.into_iter());
+                let values = emitter.combine(folding, total, block);
+                emitter.assign(total, values);
+            }
+        });
+        let mut statements = 0;
+        block.walk(&mut |_| statements += 1);
+        // Nothing comes before an element where there is none: the prefix stays what it is.
+        (statements <= MUCH + 2 * foldings.len())
+            .then(|| Block::from(Stmt::when(length.clone().gt(0), block)))
     }
 
     /// One loop whose order the compiler chooses; whether there is one.

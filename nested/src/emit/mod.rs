@@ -7,6 +7,7 @@ pub mod env;
 pub mod fold;
 pub mod generated;
 pub mod gpu;
+pub mod indices;
 mod operators;
 mod scan;
 pub mod slots;

@@ -152,9 +152,10 @@ impl<'p> Emitter<'p> {
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
                     }
                     Some((array, scalar)) => {
-                        let rows = self.checked_offsets(&array, scalar, offsets.length, total, check);
+                        let rows = self.checked_offsets(&array, scalar, offsets.length, total.clone(), check);
                         // Once, not for each row.
                         let length = self.hoist(rows.integer());
+                        self.checked.push((array.clone(), total, length.clone()));
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
                     }
                     None => self.nest_computed(source, offsets, check),
@@ -239,7 +240,14 @@ impl<'p> Emitter<'p> {
     fn checked_offsets(&mut self, offsets: &C, scalar: Scalar, count: C, total: C, check: C) -> C {
         if self.gpu.is_none() {
             let checked = format!("tw_offsets_{}", super::emitter::c_type(scalar));
-            return call(checked, [offsets.clone(), count, total, self.report(), check]);
+            let own = call(checked, [offsets.clone(), count, total.clone(), c_tree::name("tw"), check]);
+            // For two sequences of one length they are checked once.
+            let known = self.checked.iter().find(|known| known.0 == *offsets && self.is_invariant(&known.2));
+            let value = match known.filter(|known| known.1 != total && self.is_invariant(&total)) {
+                Some((_, other, rows)) => total.clone().is(other.clone()).select(rows.clone(), own),
+                None => own,
+            };
+            return value;
         }
         let given = self.slots.list.iter().any(|slot| {
             slot.given && matches!(offsets, C::Name(name, _) if *name == format!("s_{}", slot.name))

@@ -2,10 +2,11 @@
 
 use super::emitter::{Emitter, Seq, View, c_type};
 use super::env::Env;
+use super::indices::IndexCheck;
 use super::view::{flat, scalars, whole};
 use crate::fault::FaultKind;
 use crate::program::*;
-use c_tree::{Expr as C, Sort, Stmt, call, int, name};
+use c_tree::{BinaryOp, Expr as C, Sort, Stmt, call, int, name};
 
 /// A number of the program in C.
 pub fn literal(literal: Literal) -> C {
@@ -160,6 +161,30 @@ impl<'p> Emitter<'p> {
         self.value(&function.body, &inner)
     }
 
+    /// Whether an element is one of the row that is emitted, of rows whose indices are checked just before they are used.
+    fn is_of_group(&self, element: &C, array: &C) -> bool {
+        let Some(grouped) = &self.grouped else { return false };
+        let C::Index(own, place) = element else { return false };
+        let C::Binary(BinaryOp::Add, begin, _) = &**place else { return false };
+        let bound = self.known.iter().flatten().find(|(_, named)| *named == **begin);
+        **own == *array && bound.is_some_and(|(value, _)| *value == grouped.begin)
+    }
+
+    /// All elements of an input are indices of a sequence: before the kernel's loops, or before those of a group of rows that has
+    /// them.
+    fn indices(&mut self, element: &C, own: IndexCheck) {
+        let of_group = self.is_of_group(element, &own.indices[0]);
+        match &mut self.grouped {
+            Some(grouped) if grouped.done && grouped.found.contains(&own) => {}
+            Some(grouped) if of_group && !grouped.done => {
+                if !grouped.found.contains(&own) {
+                    grouped.found.push(own);
+                }
+            }
+            _ => self.before(own.whole()),
+        }
+    }
+
     /// An element of a sequence at an index that is checked.
     pub fn element(
         &mut self,
@@ -168,6 +193,7 @@ impl<'p> Emitter<'p> {
         span: &polyhedral::source::Span,
     ) -> View<'p> {
         let View::Scalar(index, _, origin) = index else { return View::Parts(Vec::new()) };
+        let element = index.clone();
         let index = self.bind(Scalar::I64, index);
         let length = sequence.length.clone();
         let check = self.check(FaultKind::Index, span);
@@ -181,7 +207,7 @@ impl<'p> Emitter<'p> {
         {
             let (array, count) = (self.read(slot), self.length(slot));
             let kind = c_type(self.slots.list[slot].scalar);
-            self.before(Stmt::call(format!("tw_indices_{kind}"), [array, count, length, name("tw"), check]));
+            self.indices(&element, IndexCheck { kind, indices: [array, count], length, check });
             return (sequence.at)(self, index);
         }
         let inside = call("tw_in", [index.clone(), length.clone(), self.report(), check]);

@@ -5,15 +5,18 @@ use crate::emit::emitter::{At, Emitter, Seq, View};
 use crate::emit::env::Env;
 use crate::emit::fold::Folding;
 use crate::emit::generated::Kernel;
+use crate::emit::indices::{Grouped, IndexCheck};
 use crate::emit::view::{Dest, RowShape, flat};
 use crate::fault::FaultKind;
 use crate::lower::Step;
 use crate::program::*;
-use c_tree::{Expr as C, Function as CFunction, Stmt, call, int, name, var};
+use c_tree::{Block, Expr as C, Function as CFunction, Stmt, call, int, name, var};
 use std::rc::Rc;
 
 /// Rows with more elements than these are shared by all threads, where a policy deals out rows by their elements.
 const LONG: i64 = 65536;
+/// Rows whose indices are checked at a time, just before they are used.
+const GROUP: i64 = 128;
 
 impl<'p> Emitter<'p> {
     /// The kernel of a step; none of control.
@@ -149,7 +152,9 @@ impl<'p> Emitter<'p> {
         self.stop_if_wrong();
         let count = self.changing(Scalar::I64, "count", int(0));
         let counted = name(count.clone());
-        let (team, ()) = self.block(|emitter| {
+        let beyond = self.changing(Scalar::I64, "beyond", int(0));
+        let wide = |value: C| if scalar == Scalar::I64 { value } else { value.cast("int64_t") };
+        let (team, found) = self.block(|emitter| {
             let share = |emitter: &mut Emitter<'p>, more: i64| {
                 let own = call("omp_get_thread_num", []).integer() + more;
                 let shares = call("omp_get_num_threads", []).integer();
@@ -159,22 +164,64 @@ impl<'p> Emitter<'p> {
                 var(named)
             };
             let (first, end) = (share(emitter, 0), share(emitter, 1));
-            emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
-                let length = (offsets.at(row.clone() + 1) - offsets.at(row.clone())).cast("int64_t");
-                let (short, ()) = emitter.block(|emitter| {
-                    emitter.depth += 1;
-                    let view = at(emitter, row.clone());
-                    put(emitter, row.clone(), view);
-                    emitter.depth -= 1;
+            let group = emitter.fresh("g");
+            let (body, found) = emitter.block(|emitter| {
+                let next = call("tw_min", [var(&group) + GROUP, end.clone()]).integer();
+                let next = emitter.bind(Scalar::I64, next);
+                let from = emitter.bind(Scalar::I64, wide(offsets.at(var(&group))));
+                let to = emitter.bind(Scalar::I64, wide(offsets.at(next.clone())));
+                let (rows, found) = emitter.block(|emitter| {
+                    let mut found = Vec::new();
+                    emitter.each(Level::SEQUENTIAL, var(&group), next, |emitter, row| {
+                        let begin = wide(offsets.at(row.clone()));
+                        emitter.grouped = Some(Grouped { begin, found: Vec::new(), done: false });
+                        let length = wide(offsets.at(row.clone() + 1) - offsets.at(row.clone()));
+                        let (short, ()) = emitter.block(|emitter| {
+                            emitter.depth += 1;
+                            let view = at(emitter, row.clone());
+                            put(emitter, row.clone(), view);
+                            emitter.depth -= 1;
+                        });
+                        let own = [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")];
+                        let next = call("__atomic_fetch_add", own);
+                        let long = Stmt::assign(list.at(next), row);
+                        // Most groups have none.
+                        let some = (to.clone() - from.clone()).gt(LONG);
+                        emitter.push(Stmt::choose(some.and(length.gt(LONG)), long, short));
+                        found = emitter.grouped.take().map_or(Vec::new(), |own| own.found);
+                    });
+                    found
                 });
-                let next =
-                    call("__atomic_fetch_add", [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")]);
-                let long = Stmt::assign(list.at(next), row);
-                emitter.push(Stmt::choose(length.gt(LONG), long, short));
+                for own in &found {
+                    let [array, _] = own.indices.clone();
+                    let list =
+                        [array, from.clone(), to.clone(), own.length.clone(), name("tw"), own.check.clone()];
+                    let inside = call(format!("tw_inside_{}", own.kind), list);
+                    let mark = [name(beyond.clone()).address(), int(1), name("__ATOMIC_RELAXED")];
+                    let stop = [Stmt::call("__atomic_store_n", mark), Stmt::Break];
+                    emitter.push(Stmt::when(inside.is(C::Bool(false)), Block::from(stop)));
+                }
+                rows.into_iter().for_each(|own| emitter.push(own));
+                found
             });
+            let within = var(&group).lt(end);
+            emitter.push(Stmt::each("int64_t", group, first, within, GROUP, body));
+            found
         });
         self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
         self.push(Stmt::Block(team));
+        if !found.is_empty() {
+            // All once more, which says what is wrong whatever the threads met first.
+            let mut all = Block::from(Stmt::assign(self.report().arrow("check"), int(0)));
+            all.extend(found.iter().map(IndexCheck::whole));
+            let memo = |own: &IndexCheck| {
+                Stmt::assign(name("tw").arrow("memo").at(own.check.clone()), own.length.clone() + 1)
+            };
+            let good: Block = found.iter().map(memo).collect();
+            self.push(Stmt::choose(name(beyond), all, good));
+            self.stop_if_wrong();
+        }
+        self.grouped = Some(Grouped { begin: int(0), found, done: true });
         let saved = self.levels.clone();
         if let Some(inner) = self.levels.get_mut(1) {
             *inner = Level { omp_schedule: OmpSchedule::Static, chunk: 0, ..Level::threads(level.schedule) };
@@ -187,6 +234,7 @@ impl<'p> Emitter<'p> {
             emitter.depth -= 1;
         });
         self.levels = saved;
+        self.grouped = None;
     }
 
     /// A sequence of rows: where they begin, then their elements.
