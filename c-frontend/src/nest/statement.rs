@@ -313,7 +313,8 @@ impl Walker<'_> {
                     }
                 }
             };
-            if self.region.used_behind.contains(name) && self.environment.get(name).is_none() {
+            // In loops over space the variable has a value, which may be that of the round before.
+            if self.region.used_behind.contains(name) && self.environment.ctype(name).is_none() {
                 let message = format!("`{name}` is computed in the loop and used behind it");
                 return Err(Box::new(
                     Diagnostic::limitation(codes::LIVE_OUT, span.clone(), message)

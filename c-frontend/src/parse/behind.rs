@@ -37,22 +37,45 @@ enum Effect {
 }
 
 fn effect(node: Node<'_>, name: &str, text: &str) -> Effect {
-    // What leaves the block goes on elsewhere.
     let own = matches!(node.kind(), "for_statement" | "while_statement" | "do_statement");
+    // What leaves the block goes on elsewhere.
     if !own && holds(node, &["break_statement", "continue_statement"]) {
         return Effect::MayRead;
     }
+    run(node, name, text)
+}
+
+/// The same of statements that end in any way, as far as `MayRead`.
+fn run(node: Node<'_>, name: &str, text: &str) -> Effect {
     if !mentions(node, name, text) {
         return Effect::Nothing;
     }
-    let assigned = match node.kind() {
-        "expression_statement" => inner(node),
-        "for_statement" => node.child_by_field_name("initializer"),
-        _ => None,
-    };
-    let Some(assigned) = assigned.filter(|node| node.kind() == "assignment_expression") else {
-        return Effect::MayRead;
-    };
+    let part =
+        |field: &str| node.child_by_field_name(field).map_or(Effect::Nothing, |part| run(part, name, text));
+    match node.kind() {
+        "expression_statement" => inner(node).map_or(Effect::Nothing, |inner| run(inner, name, text)),
+        "assignment_expression" => assignment(node, name, text),
+        "compound_statement" => {
+            let mut cursor = node.walk();
+            let parts = node.named_children(&mut cursor).map(|part| run(part, name, text));
+            parts.fold(Effect::Nothing, Effect::then)
+        }
+        // A loop may have no round, and each begins as the first one does.
+        "for_statement" => {
+            let started = part("initializer");
+            let round = part("condition").then(part("body").at_most());
+            started.then(round.then(part("update")).at_most())
+        }
+        "if_statement" => {
+            let both = part("consequence").or(part("alternative"));
+            part("condition").then(both)
+        }
+        "else_clause" => node.named_child(0).map_or(Effect::Nothing, |part| run(part, name, text)),
+        _ => Effect::MayRead,
+    }
+}
+
+fn assignment(assigned: Node<'_>, name: &str, text: &str) -> Effect {
     let part = |field: &str| assigned.child_by_field_name(field);
     let plain = part("operator").is_some_and(|operator| operator.kind() == "=");
     let (Some(left), Some(right)) = (part("left"), part("right")) else { return Effect::MayRead };
@@ -60,8 +83,29 @@ fn effect(node: Node<'_>, name: &str, text: &str) -> Effect {
     if own && plain && !mentions(right, name, text) { Effect::Assigned } else { Effect::MayRead }
 }
 
+impl Effect {
+    /// One statement behind another.
+    fn then(self, next: Effect) -> Effect {
+        if matches!(self, Effect::Nothing) { next } else { self }
+    }
+
+    /// One statement or another.
+    fn or(self, other: Effect) -> Effect {
+        match (self, other) {
+            (Effect::MayRead, _) | (_, Effect::MayRead) => Effect::MayRead,
+            (Effect::Assigned, Effect::Assigned) => Effect::Assigned,
+            _ => Effect::Nothing,
+        }
+    }
+
+    /// A statement that may not run.
+    fn at_most(self) -> Effect {
+        if matches!(self, Effect::Assigned) { Effect::Nothing } else { self }
+    }
+}
+
 /// Whether a function declares a variable that outlives its calls.
-fn is_static(function: Node<'_>, name: &str, text: &str) -> bool {
+pub(super) fn is_static(function: Node<'_>, name: &str, text: &str) -> bool {
     any_within(function, |node| {
         let mut cursor = node.walk();
         node.kind() == "declaration"

@@ -287,6 +287,13 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
                 || behind::is_read(parts[parts.len() - 1], function, name, &source.text)
         });
     }
+    // A pointer, or the next call, may read what no name behind the region does.
+    let local = |name: &String| scope.variables.get(name).is_some_and(|variable| !variable.global);
+    let unnamed = file.changed.iter().filter(|name| {
+        (file.addressed.contains(*name) && names::addressed_outside(function, name, &source.text, range))
+            || (local(name) && behind::is_static(function, name, &source.text))
+    });
+    used_behind.extend(unnamed.cloned());
     Ok(Region {
         numbers: numbers(&statements),
         statements,

@@ -70,14 +70,10 @@ pub(super) fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
     let mut found = HashSet::new();
     any_within(root, |node| {
         let taken = match node.kind() {
-            "pointer_expression" => node
-                .child_by_field_name("operator")
-                .filter(|operator| operator.kind() == "&")
-                .and_then(|_| node.child_by_field_name("argument")),
             "declaration" if text.get(node.byte_range()).is_some_and(|text| text.starts_with("extern")) => {
                 Some(node)
             }
-            _ => None,
+            _ => address_of(node),
         };
         if let Some(taken) = taken {
             names_within(taken, text, &mut |_, name| {
@@ -87,6 +83,25 @@ pub(super) fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
         false
     });
     found
+}
+
+/// Whether the address of a variable is taken below a node, but not in a range of it.
+pub(super) fn addressed_outside(node: Node<'_>, name: &str, text: &str, range: &Range<usize>) -> bool {
+    any_within(node, |node| {
+        !(node.start_byte() >= range.start && node.end_byte() <= range.end)
+            && address_of(node).is_some_and(|taken| {
+                any_within(taken, |node| {
+                    node.kind() == "identifier" && text.get(node.byte_range()) == Some(name)
+                })
+            })
+    })
+}
+
+/// What `&` stands before.
+fn address_of(node: Node<'_>) -> Option<Node<'_>> {
+    let operator = node.child_by_field_name("operator");
+    let own = node.kind() == "pointer_expression" && operator.is_some_and(|operator| operator.kind() == "&");
+    node.child_by_field_name("argument").filter(|_| own)
 }
 
 /// The functions that the file defines.

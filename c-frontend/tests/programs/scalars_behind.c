@@ -99,6 +99,41 @@ static void alias(REAL *to, REAL *from, REAL *exact, int n)
     }
 }
 
+/* A scalar of the function whose last value nobody reads. */
+static double again(REAL *a, REAL *b, int n)
+{
+    double near, sum = 0;
+    for (int it = 0; it < 7; it++) {
+        for (int i = 1; i < n - 1; i++) {
+            near = a[i - 1] + a[i + 1];
+            b[i] = near * 0.5;
+        }
+        for (int i = 1; i < n - 1; i++) a[i] = b[i];
+    }
+    for (int i = 0; i < n; i++) {
+        if (i % 3 == 0) continue;
+        near = a[i] * i;
+        sum += near;
+    }
+    return sum;
+}
+
+/* What a block or a loop of the step writes, it writes in every step. */
+static void written(REAL *a, REAL *b, int n)
+{
+    for (int it = 0; it < 9; it++) {
+        for (int i = 1; i < n - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 2;
+        for (int i = 1; i < n - 1; i++) a[i] = b[i];
+        {
+            double sum = 0;
+            for (int i = 0; i < n; i++) sum += a[i];
+            printf("%a", sum);
+        }
+        for (int i = 0; i < 3; i++) putchar('.');
+        if (it % 4 == 0) puts("");
+    }
+}
+
 int main(void)
 {
     REAL **u = rows_of(21, 33), **v = rows_of(21, 33);
@@ -109,6 +144,8 @@ int main(void)
     in_place(line, 60);
     alias(line, more, line + 1, 59);
     alias(line, more, more, 60);
+    printf("%a\n", again(line, more, 60));
+    written(line, more, 60);
     double sum = 0;
     for (int i = 0; i < 21; i++)
         for (int j = 0; j < 33; j++) sum += u[i][j] * (1 + j % 3) + v[i][j];

@@ -125,7 +125,7 @@ impl Generator {
         }
         let _ = write!(
             text,
-            "    double alpha = argc > 1 ? atof(argv[1]) : {};\n    float beta = 0.3f;\n    int count = 5;\n    unsigned flags = 7u;\n    unsigned char small = 200;\n{made}",
+            "    double alpha = argc > 1 ? atof(argv[1]) : {};\n    float beta = 0.3f;\n    double last = 0;\n    int count = 5;\n    unsigned flags = 7u;\n    unsigned char small = 200;\n{made}",
             self.dice.of(&["0.1", "M_1_PI", "0.7", "-HALF"])
         );
         // First values.
@@ -190,6 +190,9 @@ impl Generator {
         let list: String = first.iter().map(|one| format!(", (double){one}")).collect();
         let _ = writeln!(print, "{indent}printf(\"{}\\n\"{list});", vec!["%a"; first.len()].join(" "));
         text.push_str(&print);
+        if self.dice.one_in(3) {
+            text.push_str("    printf(\"%a\\n\", last);\n");
+        }
         if self.dice.one_in(3) {
             text.push_str("    FILE *file = fopen(\"result.txt\", \"w\");\n    fprintf(file, \"%d %g\\n\", __LINE__, alpha);\n    fclose(file);\n");
         }
@@ -373,6 +376,11 @@ impl Generator {
             list.push(format!("double s = LIMIT({a});"));
             list.push(format!("float f = LIMIT({b});"));
             self.locals.extend(["s".to_owned(), "f".to_owned()]);
+        }
+        // A scalar of the function, which may be wanted behind the loop.
+        if self.dice.one_in(8) {
+            list.push(format!("last = {};", self.read()));
+            self.locals.push("last".to_owned());
         }
         if self.dice.one_in(3) {
             let i = self.index();

@@ -2,7 +2,7 @@
 
 use super::index::{Index, movers};
 use super::names::{self, indices};
-use super::needed::{is_pointer, is_scalar, needed, stripped};
+use super::needed::{is_pointer, is_scalar, needed, stripped, writes_only};
 use super::parts::Test;
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::nest::exchange::counter;
@@ -79,7 +79,8 @@ impl Step {
         let moves = |at: usize| step.index.as_ref().is_some_and(|index| index.at == Some(at));
         let mut open = Vec::new();
         for at in own {
-            let kept = if moves(at) { None } else { stripped(region, &tested[at], &step.needed) };
+            let left_out = moves(at) || writes_only(region, &tested[at]);
+            let kept = if left_out { None } else { stripped(region, &tested[at], &step.needed) };
             match kept {
                 Some(kept) => {
                     let whole = kept == list[at] && !tests.iter().any(|test| test.at == at);

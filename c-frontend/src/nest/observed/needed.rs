@@ -163,13 +163,23 @@ fn stripped_expression(region: &Region, expr: &Expr, needed: &HashSet<String>) -
             ExprKind::Name(name) if !needed.contains(name) && !is_pointer(region, name) => None,
             _ => Some(expr.clone()),
         },
-        ExprKind::Call(function, arguments) => {
-            let known = matches!(&function.kind, ExprKind::Name(name) if !region.functions.contains_key(name)
-                && (names::is_clock(name) || (names::is_output(name) && arguments.iter().all(|one| is_told(region, one)))));
-            if known { None } else { Some(expr.clone()) }
+        ExprKind::Call(function, _) => {
+            let clock = matches!(&function.kind, ExprKind::Name(name)
+                if names::is_clock(name) && !region.functions.contains_key(name));
+            if clock { None } else { Some(expr.clone()) }
         }
         _ => Some(expr.clone()),
     }
+}
+
+/// Whether a statement of the body writes what is told it, and nothing else. What a loop or a block writes besides is no such
+/// statement: it would be written as often as the loop says.
+pub(super) fn writes_only(region: &Region, stmt: &Stmt) -> bool {
+    let StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), .. }) = &stmt.kind else {
+        return false;
+    };
+    matches!(&function.kind, ExprKind::Name(name) if names::is_output(name) && !region.functions.contains_key(name))
+        && arguments.iter().all(|one| is_told(region, one))
 }
 
 /// Whether a value is of clocks alone: it changes nothing but what they say.
