@@ -445,7 +445,8 @@ fn mistakes_in_the_exchange_are_found() {
         blocking,
         kept: None,
     };
-    let all: Vec<Case> = (0..faults.len()).map(|program| case(program, if program < 3 { 1 } else { -1 })).collect();
+    let all: Vec<Case> =
+        (0..faults.len()).map(|program| case(program, if program < 3 { 1 } else { -1 })).collect();
     for (outcome, (name, ..)) in built.launch(mpirun, &all, 0.0).iter().zip(faults) {
         assert!(outcome.code == 0 && outcome.mismatches > 0, "{name}: {outcome:?}");
     }
