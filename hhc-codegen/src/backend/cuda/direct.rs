@@ -14,7 +14,7 @@ use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
 use super::text::{parameters, passed, thread, thread_declarations, unrolled};
-use super::ways::{self, FOLLOWING, Ways};
+use super::ways::{self, Ways};
 use crate::geometry::{Threads, blocks_of, direct_points_at_once, direct_resident_threads};
 use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
@@ -240,11 +240,19 @@ impl Direct<'_> {
         self.dimension() > 1
     }
 
-    /// Whether all lines that the points of a thread at once read are among those whose distances are given.
-    fn by_distances(&self) -> bool {
+    /// The number of the distance 0 among those to all lines that the points of a thread at once read, if they are given.
+    fn first_line(&self, element: i64) -> Option<i64> {
         let statement = &self.program().statements[self.statement()];
         let reach = statement.reads.iter().map(|read| read.offset[0].abs()).max().unwrap_or(0);
-        self.has_ways() && self.at_once() - 1 + reach < FOLLOWING
+        self.has_ways().then(|| self.ways.run(-reach, self.at_once() + 2 * reach, element)).flatten()
+    }
+
+    /// Whether they are.
+    fn by_distances(&self) -> bool {
+        let statement = &self.program().statements[self.statement()];
+        let fields = statement.reads.iter().map(|read| read.field).chain([statement.target]);
+        let bytes = |field| self.program().field(field).element.bytes() as i64;
+        fields.into_iter().all(|field| self.first_line(bytes(field)).is_some())
     }
 
     /// The places of the first point in the levels that are read and written, from registers.
@@ -478,7 +486,7 @@ impl Direct<'_> {
         let program = self.program();
         let element = program.field(access.field).element.bytes() as i64;
         let (own, last) = (name(self.own_place(access)), self.dimension() - 1);
-        let first = int(self.ways.first_following(element));
+        let first = int(self.first_line(element).unwrap_or(0));
         let line = call("tw_line", [own, ways::argument(), first, var("point") + access.offset[0]]);
         let mut across = access.offset[..last].to_vec();
         across[0] = 0;

@@ -11,8 +11,8 @@ use std::cell::RefCell;
 const WAYS: &str = "tw_ways";
 const KIND: &str = "tw_distances";
 
-/// Lines that follow each other whose distances from the first one are always there: as many as the points that a thread has at
-/// once read, in stencils that reach four lines far.
+/// Lines that follow each other whose distances from the first one are always there: as many as a thread has points at once, and
+/// as a stream has positions before its registers are used alike again.
 pub(super) const FOLLOWING: i64 = 12;
 
 /// Arguments of a kernel, 8 bytes each, on every device; and those beside what [`Arguments`] says.
@@ -26,6 +26,8 @@ pub(super) struct Ways {
     most: usize,
     /// Bytes of elements: the first distances are those of lines that follow each other, for each of these.
     elements: Vec<i64>,
+    /// Distances that follow each other in the table: bytes of elements, the first line, how many, and the number of the first.
+    runs: RefCell<Vec<(i64, i64, i64, i64)>>,
 }
 
 impl Ways {
@@ -40,7 +42,9 @@ impl Ways {
         let strides = arguments.program.dimension() - 1;
         let along = |bytes: i64| (0..strides).map(|d| if d == 0 { bytes } else { 0 }).collect();
         let following = elements.iter().flat_map(|element| (0..FOLLOWING).map(move |line| line * element));
-        Ways { table: RefCell::new(following.map(along).collect()), most, elements }
+        let runs =
+            (0..).zip(&elements).map(|(at, &element)| (element, 0, FOLLOWING, at * FOLLOWING)).collect();
+        Ways { table: RefCell::new(following.map(along).collect()), most, elements, runs: RefCell::new(runs) }
     }
 
     /// The distance of lines that lie so many lines apart along each dimension but the innermost; `None` where there are too
@@ -76,13 +80,35 @@ impl Ways {
 
     /// The distance to a line that follows another one along dimension 0, by its number, which becomes a constant below [`FOLLOWING`].
     pub(super) fn following(&self, line: Expr, element: i64) -> Expr {
-        bytes(line + self.first_following(element))
+        let at = self.elements.iter().position(|own| *own == element).unwrap_or(0) as i64;
+        bytes(line + at * FOLLOWING)
     }
 
-    /// The number of the first of these distances.
-    pub(super) fn first_following(&self, element: i64) -> i64 {
-        let at = self.elements.iter().position(|own| *own == element).unwrap_or(0) as i64;
-        at * FOLLOWING
+    /// The number of the distance 0 among those to so many lines along dimension 0, the first of which may lie before; a thread may
+    /// ask for any of them. `None` where there are too many distances already.
+    pub(super) fn run(&self, first: i64, lines: i64, element: i64) -> Option<i64> {
+        let mut runs = self.runs.borrow_mut();
+        let has = |&&(own, low, count, _): &&(i64, i64, i64, i64)| {
+            own == element && low <= first && low + count >= first + lines
+        };
+        if let Some(&(_, low, _, number)) = runs.iter().find(has) {
+            return Some(number - low);
+        }
+        let mut table = self.table.borrow_mut();
+        let number = table.len();
+        if number + lines.max(0) as usize > self.most {
+            return None;
+        }
+        let strides = table.first().map_or(1, Vec::len);
+        let along = |line: i64| (0..strides).map(|d| if d == 0 { line * element } else { 0 }).collect();
+        table.extend((first..first + lines).map(along));
+        runs.push((element, first, lines, number as i64));
+        Some(number as i64 - first)
+    }
+
+    /// The distance with this number, which need not be a constant.
+    pub(super) fn numbered(number: Expr) -> Expr {
+        bytes(number)
     }
 
     /// All of them.
@@ -105,9 +131,16 @@ pub(super) fn argument() -> Expr {
     name(WAYS)
 }
 
-/// Adds the parameter to a function.
+/// Adds the parameter to a function of the device.
 pub(super) fn parameter(function: Function, takes: bool) -> Function {
-    function.parameters(takes.then_some((KIND, WAYS)))
+    function.parameters(takes.then(|| (format!("const {KIND} &"), WAYS)))
+}
+
+/// Adds the parameter to a kernel. It stays where arguments are where threads ask for numbers of it that no compiler knows; else
+/// compilers that see a copy need fewer registers.
+pub(super) fn kernel_parameter(function: Function, takes: bool, asked: bool) -> Function {
+    let kind = if asked { format!("const __grid_constant__ {KIND}") } else { KIND.to_owned() };
+    function.parameters(takes.then_some((kind, WAYS)))
 }
 
 /// The declaration of the argument on the host.

@@ -30,14 +30,14 @@ use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
-use super::ways::Ways;
+use super::ways::{FOLLOWING, Ways, further};
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
 use c_tree::{Block, Declaration, Expr, Stmt, call, name, var};
 use polyhedral::program::{FieldId, FieldRole};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use sums::{constant, gathered, gathered_long};
 
 /// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
@@ -46,8 +46,9 @@ const SINCE: &str = "tw_since";
 const WITHIN: &str = "k";
 /// The number of a point among those of its lane.
 const POINT: &str = "r";
-/// Positions of the stream.
+/// Positions of the stream, and the next of them.
 const COUNT: &str = "tw_count";
+const NEXT: &str = "tw_next";
 
 /// What is known of the rows of a group where a part is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,9 @@ pub(super) struct Team<'a> {
     before: RefCell<Vec<Stmt>>,
     /// Places in memory that go on from position to position: their declarations before the stream, and their steps.
     walks: RefCell<Vec<(Stmt, Stmt)>>,
+    /// Whether the text is of the loop in which all rows run, and the places that go on there from turn to turn.
+    in_turns: Cell<bool>,
+    turns: RefCell<Vec<(Stmt, Stmt)>>,
     ways: &'a Ways,
 }
 
@@ -107,9 +111,22 @@ impl<'a> Team<'a> {
                 facts.push(fact.clone());
             }
         }
-        let (before, walks) = Default::default();
-        let team =
-            Team { plan, names, kernel, position, member, first, points, period, facts, before, walks, ways };
+        let team = Team {
+            plan,
+            names,
+            kernel,
+            position,
+            member,
+            first,
+            points,
+            period,
+            facts,
+            before: RefCell::default(),
+            walks: RefCell::default(),
+            in_turns: Cell::default(),
+            turns: RefCell::default(),
+            ways,
+        };
         let works = || storages::parts(kernel).into_iter().flatten();
         works().all(|work| team.prints(work)).then_some(team)
     }
@@ -241,19 +258,44 @@ impl<'a> Team<'a> {
     /// A place in memory that begins somewhere and goes on by so many lines from each position to the next one. Steps are not to be
     /// gathered: several would be a product.
     fn walk(&self, field: FieldId, first: Expr, lines: &[i64]) -> Expr {
-        let mut walks = self.walks.borrow_mut();
-        let walk = |number: usize| {
-            let at = name(format!("tw_walk{number}"));
-            let declaration = Stmt::declare(self.pointer(field), format!("tw_walk{number}"), first.clone());
-            (declaration, Stmt::assign(at.clone(), self.further(at, field, lines, true)))
+        let on = |at: Expr| self.further(at, field, lines, true);
+        self.going_on(&self.walks, field, "tw_walk", first, &on)
+    }
+
+    /// The same by one line, where all rows run: a step for each turn of the loop, in which positions are lines that follow each other.
+    /// `None` where there are too many of them.
+    fn turn(&self, field: FieldId, first: Expr) -> Option<Expr> {
+        if !self.in_turns.get() || self.period >= FOLLOWING {
+            return None;
+        }
+        let element = self.plan.program.field(field).element.bytes() as i64;
+        let line = |number: Expr| self.ways.following(number, element);
+        let on = |at: Expr| further(at, line(c_tree::int(self.period)));
+        let begin = self.going_on(&self.turns, field, "tw_turn", first, &on);
+        Some(further(begin, line(var(WITHIN))))
+    }
+
+    /// A place that goes on, each once.
+    fn going_on(
+        &self,
+        all: &RefCell<Vec<(Stmt, Stmt)>>,
+        field: FieldId,
+        wanted: &str,
+        first: Expr,
+        on: &dyn Fn(Expr) -> Expr,
+    ) -> Expr {
+        let mut all = all.borrow_mut();
+        let own = |number: usize| {
+            let at = name(format!("{wanted}{number}"));
+            let declaration = Stmt::declare(self.pointer(field), format!("{wanted}{number}"), first.clone());
+            (declaration, Stmt::assign(at.clone(), on(at)))
         };
-        let known = (0..walks.len()).find(|&number| walks[number] == walk(number));
-        let number = known.unwrap_or_else(|| {
-            let number = walks.len();
-            walks.push(walk(number));
+        let number = (0..all.len()).find(|&number| all[number] == own(number)).unwrap_or_else(|| {
+            let number = all.len();
+            all.push(own(number));
             number
         });
-        name(format!("tw_walk{number}"))
+        name(format!("{wanted}{number}"))
     }
 
     /// The type of a pointer to a field's elements in memory.

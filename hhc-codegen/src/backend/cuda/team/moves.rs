@@ -6,7 +6,7 @@ use super::super::super::storages::{self, Work};
 use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
-use super::{LANE, POINT, SINCE, Team};
+use super::{LANE, NEXT, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
 use c_tree::{BinaryOp, Block, Expr, Sort, Stmt, Type, all, any, call, name};
@@ -336,7 +336,8 @@ impl Team<'_> {
     }
 
     /// Where the lane's first element of a row is in memory: found before the stream for the first position. In three dimensions it
-    /// goes on from there by sums; in two, where registers are shorter, it is found anew.
+    /// goes on from there by sums; in two, where registers are shorter, it does so in the loop in which all rows run alone, and is found
+    /// anew elsewhere.
     fn place(&self, field: FieldId, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
         let position = self.position.variable;
         let array = || name(&self.names.fields[field.0]);
@@ -360,6 +361,12 @@ impl Team<'_> {
             return self.walk(field, array() + first, &slopes);
         }
         let begin = self.declared(INT, "tw_begin", first);
+        if slopes == [1]
+            && let Some(place) =
+                self.turn(field, array() + plus(begin.clone(), c_tree::var(NEXT) * c_tree::var("stride0")))
+        {
+            return place;
+        }
         let moved = slopes.iter().filter(|slope| **slope != 0);
         let moved = moved.map(|slope| c_tree::int(*slope) * c_tree::var(SINCE) * c_tree::var("stride0"));
         array() + moved.fold(begin, plus)

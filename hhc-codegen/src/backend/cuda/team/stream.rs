@@ -8,13 +8,11 @@ use super::super::super::points::{INT, max, min};
 use super::super::super::storages::{self, Work};
 use super::super::text::barrier;
 use super::sums::{constant, gathered_long};
-use super::{COUNT, Rows, SINCE, Team, WITHIN};
+use super::{COUNT, NEXT, Rows, SINCE, Team, WITHIN};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::Loop;
 use c_tree::{BinaryOp, Block, Expr, Stmt, all, var};
 
-/// The next position.
-const NEXT: &str = "tw_next";
 /// The first position at which all rows of all warps run, the one before which the unrolled text ends, and the one before
 /// which the other text does.
 const STEADY: &str = "tw_steady";
@@ -25,28 +23,35 @@ impl Team<'_> {
     /// The loops over the positions.
     pub(super) fn stream(&self) -> Block {
         let period = self.period;
-        let loops = |until: &str, whole: bool, once: Block| {
+        let loops = |until: &str, whole: bool, once: Block, on: Block| {
             let mut body = Block::from(Stmt::constant("int", SINCE, var(NEXT) + var(WITHIN)));
             if !whole && period > 1 {
                 body.push(Stmt::when(var(SINCE).ge(var(COUNT)), Stmt::Break));
             }
             body.extend(once);
             let unrolled = [Stmt::Pragma("unroll".into()), Stmt::count("int", WITHIN, 0, period, body)];
-            Stmt::go_on(NEXT, var(NEXT).lt(var(until)), period, Block::from(unrolled))
+            let turn = unrolled.into_iter().chain(on).collect::<Block>();
+            Stmt::go_on(NEXT, var(NEXT).lt(var(until)), period, turn)
         };
         let begin = Stmt::declare("int", NEXT, 0);
+        self.in_turns.set(true);
         let mut steady = self.position(Rows::Run);
+        self.in_turns.set(false);
         let mut rest = if self.facts.is_empty() { Block::new() } else { self.position(Rows::Rest) };
         // What any of them walks along goes on in each.
         for text in [&mut steady, &mut rest] {
             text.extend(self.walks.borrow().iter().map(|(_, step)| step.clone()));
         }
+        let (places, steps): (Vec<Stmt>, Vec<Stmt>) = self.turns.take().into_iter().unzip();
+        let steps = steps.into_iter().collect();
         if self.facts.is_empty() {
-            return [begin, loops(COUNT, self.whole(), steady)].into_iter().collect();
+            let all = loops(COUNT, self.whole(), steady, steps);
+            return [begin].into_iter().chain(places).chain([all]).collect();
         }
-        let mut twice = Block::from(loops(UNTIL, false, rest));
+        let mut twice = Block::from(loops(UNTIL, false, rest, Block::new()));
+        twice.extend(places);
         twice.comment("all rows of all warps run");
-        twice.push(loops(ENDED, true, steady));
+        twice.push(loops(ENDED, true, steady, steps));
         twice.push(Stmt::assign(var(UNTIL), var(COUNT)));
         let mut body = self.steady();
         let until = Stmt::declare("int", UNTIL, var(STEADY));
