@@ -266,7 +266,7 @@ fn counted_s(model: &Model, of_box: &OfBox, work: &LeastWork, k: i64) -> Interva
     let (whole, partly) = (model.round(&tile, k), model.round(&rest, last));
     let waves = Interval::of(rounds) * whole + partly;
     let all = model.demands(&work.all, EVEN);
-    let spread = all.compute(1).max(all.transfer + all.ahead) / Interval::of(model.limits.n_sm);
+    let spread = all.compute(1).max(all.transfer) / Interval::of(model.limits.n_sm);
     let launches = match &work.edges {
         None => Interval::exact(work.launches) * waves,
         Some(edges) => {

@@ -38,7 +38,7 @@ pub(crate) struct Hexagons {
     classical: [(i64, i64); 3],
     lines: Lines,
     registers: Vec<i64>,
-    /// What a point, and a row of one pass and batch, execute.
+    /// What a point, and a row of one pass, execute at least.
     point: Work,
     row: f64,
     dependent: f64,
@@ -129,7 +129,7 @@ impl Hexagons {
             lines: Lines::new(problem, family, (rightmost - leftmost + 1, st)),
             registers: programs.registers.clone(),
             point: programs.point,
-            row: terms.row + terms.pass + terms.batch,
+            row: terms.row + terms.pass,
             dependent: terms.dependent,
             copied: terms.stored.min(terms.loaded[dimension - 1]),
             launches: work.full_launches + work.clipped_launches * work.part,

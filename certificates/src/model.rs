@@ -72,7 +72,8 @@ pub(crate) struct Demands {
     issue: Interval,
     shared: Interval,
     pub transfer: Interval,
-    pub ahead: Interval,
+    /// The part of what is loaded that is on its way while the sub-tile before computes.
+    ahead: Interval,
     /// From the first instruction of a warp to its last one, and barriers.
     latency: Interval,
     barrier: Interval,
@@ -93,7 +94,7 @@ impl Demands {
 
     /// With a part of the words.
     pub fn share(&self, share: Interval) -> Demands {
-        Demands { transfer: self.transfer * share, ahead: self.ahead * share, ..*self }
+        Demands { transfer: self.transfer * share, ..*self }
     }
 }
 
@@ -299,37 +300,44 @@ impl Model {
         Demands {
             issue: self.rates.issue_s(work),
             shared: self.rates.shared_s(work),
-            transfer: words(work.words).max(number(work.cached) * cached_s),
-            ahead: words(work.ahead),
+            transfer: (words(work.words) + words(work.ahead)).max(number(work.cached) * cached_s),
+            ahead: match work.ahead > 0.0 {
+                true => {
+                    let ahead = number(work.ahead);
+                    ahead / (ahead + number(work.words).above(number(work.stored)))
+                }
+                false => Interval::ZERO,
+            },
             latency: chain / clock,
             barrier: number(work.barriers) * self.tau,
             warps,
         }
     }
 
-    /// Seconds of a round of `k` sub-tiles, by mean-value analysis of two stations and a delay; memory that does not keep
-    /// up is waited for.
+    /// Seconds of a round of `k` sub-tiles. Those that compute, `n` of them, finish one every `s_n` seconds, by mean-value analysis
+    /// of a station and a delay. Between them and memory `k` sub-tiles go round, or `2 * k` where the next ones are loaded ahead: the
+    /// time between two that come back is `G(n) / G(n-1)` with the constants of the product form, `G(n) = m * G(n-1) + s_1 * .. * s_n`.
     pub fn round(&self, demands: &Demands, k: i64) -> Interval {
         let Demands { transfer, ahead, latency, barrier, .. } = *demands;
         let compute = demands.compute(k);
-        let wait = latency.above(compute) + barrier;
-        if (compute + transfer + ahead + wait).high == 0.0 {
-            return Interval::ZERO;
+        let wait = latency.max(demands.compute(1)).above(compute) + barrier;
+        if k == 0 || (compute + wait).high == 0.0 {
+            return Interval::of(k) * transfer;
         }
-        let (mut queue_c, mut queue_m) = (Interval::ZERO, Interval::ZERO);
-        let mut seconds = Interval::ZERO;
-        for n in 1..=k {
-            let at_c = compute * (Interval::ONE + queue_c);
-            let at_m = transfer * (Interval::ONE + queue_m);
-            seconds = wait + at_c + at_m;
-            if seconds.low == 0.0 {
-                // Nothing but words that are loaded ahead.
-                break;
+        // `h = G(n) / (s_1 * .. * s_n)`, of which `G(n) / G(n-1)` is `s_n * h_n / h_(n-1)`.
+        let (mut queue, mut each, mut h) = (Interval::ZERO, Interval::ZERO, Interval::ONE);
+        let mut back = [Interval::ZERO; 2];
+        for n in 1..=2 * k {
+            if n <= k {
+                let at_station = compute * (Interval::ONE + queue);
+                each = (wait + at_station) / Interval::of(n);
+                queue = at_station / each;
             }
-            let per = Interval::of(n) / seconds;
-            (queue_c, queue_m) = (at_c * per, at_m * per);
+            back[usize::from(n > k)] = transfer + each / h;
+            h = Interval::ONE + transfer * h / each;
         }
-        seconds.max(Interval::of(k) * (transfer + ahead))
+        let [waited_for, hidden] = back;
+        Interval::of(k) * (waited_for * Interval::ONE.above(ahead) + hidden * ahead)
     }
 
     /// Full rounds of `k` tiles in a wavefront of `w`, the tiles of a multiprocessor in the last one, and how many of a round

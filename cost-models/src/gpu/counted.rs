@@ -4,21 +4,31 @@
 //!
 //! ```text
 //! i     = min(4, n_V / 32)                              warp instructions that begin in a cycle
-//! f     = ceil(k * warps / 4) / (k * warps / 4)           the fullest of four schedulers over their mean
-//! c     = max(f * issued / i, f * arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
+//! f(k)  = ceil(k * warps / 4) / (k * warps / 4)           the fullest of four schedulers over their mean
+//! c(k)  = max(f(k) * issued / i, f(k) * arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
 //! m     = max(words * L, cached words * L_2)             the multiprocessor's share of the bandwidths
-//! alone = max(chain * 4 / i + waits * 30 + far waits * 480, c) + barriers * tau_sync
+//! alone = max(chain * 4 / i + waits * 30 + far waits * 480, c(1)) + barriers * tau_sync
 //! ```
 //!
-//! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
-//! stations with demands `c` and `m` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
-//! With one block nothing overlaps, with many the longer of both demands remains. Words that are loaded ahead, while the sub-tile
-//! before computes, are no part of `m`; but `T_k` is not less than what `k` tiles move:
+//! `k` resident blocks share what computes, and wait for latencies side by side: a closed network of a station with the demand
+//! `c = c(k)` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980), which `n` of them leave
+//! every `s_n` seconds:
 //!
 //! ```text
-//! Q_c = Q_m = 0;   for n = 1 .. k:  R_c = c * (1 + Q_c),  R_m = m * (1 + Q_m),  T_n = Z + R_c + R_m,
-//!                                   Q_c = n * R_c / T_n,  Q_m = n * R_m / T_n
+//! Q = 0;   for n = 1 .. k:  R = c * (1 + Q),  s_n = (Z + R) / n,  Q = R / s_n;   s_n = s_k for n > k
 //! ```
+//!
+//! Seen from memory that is one station, whose speed depends on how many sub-tiles it has (Chandy, Herzog and Woo, IBM J. Res.
+//! Dev. 19, 1975). A block whose words are loaded ahead has two sub-tiles under way, one that computes and one that is on its way, so that
+//! `2 * k` sub-tiles go round between both; where words are waited for, `k` of them do. A round of `k` tiles takes `k` times the
+//! seconds `r_N` after which one of `N` comes back:
+//!
+//! ```text
+//! h_0 = 1;   r_n = m + s_n / h_(n-1),   h_n = 1 + m * h_(n-1) / s_n
+//! T_k = k * (r_k + (r_2k - r_k) * part of the loaded words that are loaded ahead)
+//! ```
+//!
+//! With one block and nothing ahead nothing overlaps, with many the longer of both demands remains.
 //!
 //! Wavefronts have `floor(w / (k * n_SM))` rounds of `k` tiles on each multiprocessor and a last one of fewer, whose tiles have
 //! more of the bandwidth each. A device starts its blocks one after the other. Sub-tiles at edges of the grid and of time take
@@ -93,7 +103,7 @@ struct Demands {
     issue: f64,
     shared: f64,
     transfer: f64,
-    /// Transfers behind which nobody waits, as long as memory keeps up.
+    /// The part of what is loaded that is on its way while the sub-tile before computes.
     ahead: f64,
     /// Latencies, which its own instructions fill.
     latency: f64,
@@ -113,7 +123,7 @@ impl Demands {
 
     /// With a part of the words.
     fn share(&self, share: f64) -> Demands {
-        Demands { transfer: self.transfer * share, ahead: self.ahead * share, ..*self }
+        Demands { transfer: self.transfer * share, ..*self }
     }
 }
 
@@ -185,35 +195,42 @@ impl CountedTime<'_> {
         Demands {
             issue: issued,
             shared,
-            transfer: (work.words * self.constants.l_s_per_word / reached)
+            transfer: ((work.words + work.ahead) * self.constants.l_s_per_word / reached)
                 .max(work.cached * self.rates.cached_s),
-            ahead: work.ahead * self.constants.l_s_per_word / reached,
+            ahead: work.part_ahead(),
             latency: chain / clock_hz,
             barrier: work.barriers * self.constants.tau_sync_s,
             warps,
         }
     }
 
-    /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
+    /// The seconds of a round of `k` sub-tiles on a multiprocessor.
     fn round(&self, demands: &Demands, k: i64) -> Round {
         let Demands { transfer, ahead, latency, barrier, .. } = *demands;
         let compute = demands.compute(k);
-        let wait = (latency - compute).max(0.0) + barrier;
-        if compute + transfer + ahead + wait == 0.0 {
-            return Round::default();
+        let wait = latency.max(demands.compute(1)) - compute + barrier;
+        let tiles = k as f64;
+        if k == 0 || compute + wait == 0.0 {
+            return Round { transfer: tiles * transfer, ..Round::default() };
         }
-        let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
-        let mut round = Round::default();
+        // `s_n`, `r_n` and `h_n` for the numbers of sub-tiles that are under way.
+        let (mut queue, mut each, mut round, mut h) = (0.0, 0.0, 0.0, 1.0);
         for n in 1..=k {
-            round =
-                Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
-            let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
-            (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
+            let at_station = compute * (1.0 + queue);
+            each = (wait + at_station) / n as f64;
+            queue = at_station / each;
+            round = transfer + each / h;
+            h = 1.0 + transfer * h / each;
         }
-        // Memory that does not keep up is waited for after all.
-        let late = k as f64 * (transfer + ahead) - round.seconds();
-        round.transfer += late.max(0.0);
-        round
+        let waited_for = round;
+        if ahead > 0.0 {
+            for _ in 0..k {
+                round = transfer + each / h;
+                h = 1.0 + transfer * h / each;
+            }
+        }
+        let round = waited_for + (round - waited_for) * ahead;
+        Round { compute: tiles * compute, transfer: tiles * (round - each), wait: tiles * (each - compute) }
     }
 
     /// Rounds of `k` tiles in a wavefront of `w`, then the tiles of a multiprocessor in the last one, and the part of their share
@@ -317,9 +334,11 @@ impl CountedTime<'_> {
 
     /// No tile of a box takes less, `k` of them resident; `w` is the least number of tiles of a wavefront.
     ///
-    /// `T_n` grows with each demand and with `alone`. In the last round a tile has at most twice its share of the bandwidth
-    /// more than one of two such has, so that half of its words count. Because rounds of `k` take `k * max(c, m)` at least,
-    /// all of them together take what all tiles compute and move, whatever `w` and `k` are.
+    /// The time of a round grows with each demand and with `alone`, and falls with the part that is loaded ahead: the throughput of a
+    /// closed network grows with the speed of a station that is not slower with more to do (Shanthikumar and Yao, J. Appl. Prob. 23,
+    /// 1986). In the last round a tile has at most twice its share of the bandwidth more than one of two such has, so that half of its
+    /// words count. Because rounds of `k` take `k * max(c, m)` at least, all of them together take what all tiles compute and move,
+    /// whatever `w` and `k` are.
     pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
         let (number, last, share) = self.waves(w, k);
         let warps = least.edges.as_ref().map_or(EVEN, |edges| warps(edges.threads));
@@ -328,7 +347,7 @@ impl CountedTime<'_> {
         let (whole, partly) = (self.round(&tile, k).seconds(), self.round(&rest, last).seconds());
         let waves = number * whole + partly;
         let all = self.demands(&least.all, EVEN);
-        let spread = all.compute(1).max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
+        let spread = all.compute(1).max(all.transfer) / self.hardware.n_sm as f64;
         let launches = match &least.edges {
             None => least.launches * waves,
             Some(edges) => {

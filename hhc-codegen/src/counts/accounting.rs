@@ -2,7 +2,8 @@
 //! for it, term by term. Nothing here is measured or fitted.
 //!
 //! A thread computes a row in *passes* over the classical dimensions, a pass in *batches* of neighbours along dimension 0,
-//! whose common operands it reads once:
+//! whose common operands it reads once. Parts of a row that are not as long as each other are counted as they are, for what all warps
+//! issue, and the longest for what a warp waits for:
 //!
 //! ```text
 //! issued = warps * sum over rows of (ROW + passes * (PASS + sum over batches of n points of
@@ -111,23 +112,39 @@ impl Accounting {
             self.terms.rolled_point
         };
         let share = (shape.widest / t0).clamp(1, 8) as usize;
+        // Warps that have the same part of a row; lanes of one warp wait for those with the most points.
+        let groups = if self.dimension > 1 && (shape.threads.iter().product::<i64>() / t0) % WARP == 0 {
+            t0
+        } else {
+            1
+        };
         let mut own = Work::default();
         for (k, width, times) in rows {
             let statement = &self.statements[k];
             let times = times as f64;
-            let batches = self.batches(statement, share, up(width, t0));
-            let points = batches.points;
-            let serial = self.terms.pass + self.terms.batch * batches.number + points * per_point;
-            let stores = points;
+            let part = up(width, t0);
+            let longest = self.batches(statement, share, part);
+            // All groups but one have a whole part, or none.
+            let rest = if groups > 1 { width % part } else { 0 };
+            let whole = if groups > 1 { width / part } else { 1 };
+            let batches = longest.mean(whole, &self.batches(statement, share, rest), groups);
+            let serial = |batches: &Batches| {
+                self.terms.pass + self.terms.batch * batches.number + batches.points * per_point
+            };
             own.issued += times
                 * (self.terms.row
-                    + passes * (serial + batches.loads + stores + points * statement.operations));
-            own.arithmetic += times * passes * points * statement.operations;
-            own.shared += times * passes * (batches.operands + points * statement.words);
+                    + passes
+                        * (serial(&batches) + batches.loads + batches.points * (1.0 + statement.operations)));
+            own.arithmetic += times * passes * batches.points * statement.operations;
+            own.shared += times * passes * (batches.operands + batches.points * statement.words);
             own.chain += times
                 * (self.terms.dependent * self.terms.row
-                    + passes * (self.terms.dependent * serial + batches.loads + stores + batches.arithmetic));
-            own.waits += times * passes * batches.number;
+                    + passes
+                        * (self.terms.dependent * serial(&longest)
+                            + longest.loads
+                            + longest.points
+                            + longest.arithmetic));
+            own.waits += times * passes * longest.number;
             own.barriers += times;
         }
         own.issued *= warps;
@@ -191,6 +208,7 @@ impl Accounting {
             arithmetic: 0.0,
             shared: self.words * (shape.words.0 as f64 + 2.0 * shape.window.1 as f64) / lane,
             words: (1.0 - part) * shape.words.0 as f64 + shape.words.1 as f64,
+            stored: shape.words.1 as f64,
             cached: 0.0,
             ahead: part * shape.words.0 as f64,
             beside,
@@ -254,6 +272,7 @@ impl Accounting {
             arithmetic: points * operations,
             shared: points * words,
             words: (counts.words_in + counts.words_out) as f64,
+            stored: counts.words_out as f64,
             cached: 0.0,
             ahead: 0.0,
             beside: 0.0,
@@ -322,6 +341,20 @@ struct Batches {
     loads: f64,
     operands: f64,
     arithmetic: f64,
+}
+
+impl Batches {
+    /// The mean over the warps of `groups` groups, of which so many have these, one has `rest`, and the others have none.
+    fn mean(&self, whole: i64, rest: &Batches, groups: i64) -> Batches {
+        let of = |own: f64, rest: f64| (whole as f64 * own + rest) / groups as f64;
+        Batches {
+            number: of(self.number, rest.number),
+            points: of(self.points, rest.points),
+            loads: of(self.loads, rest.loads),
+            operands: of(self.operands, rest.operands),
+            arithmetic: of(self.arithmetic, rest.arithmetic),
+        }
+    }
 }
 
 impl OfStatement {

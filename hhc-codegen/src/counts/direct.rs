@@ -41,6 +41,7 @@ impl Accounting {
             shared: warps * mine * (loads + 1.0) * statement.words,
             // What neighbouring blocks read, too, the second-level cache has.
             words: (shares.points * (levels as i64 + 1)) as f64,
+            stored: 0.0,
             cached: shares.words as f64,
             ahead: 0.0,
             beside: 0.0,

@@ -11,11 +11,13 @@ pub struct Work {
     pub arithmetic: f64,
     /// Cycles in which all banks of shared memory deliver, 32 words of 4 bytes each; or the first-level cache.
     pub shared: f64,
-    /// Words between memory and the multiprocessor that a warp waits for, or behind which it waits.
+    /// Words between memory and the multiprocessor, but those that are loaded ahead.
     pub words: f64,
+    /// Those of them that are stored: nobody waits for them.
+    pub stored: f64,
     /// Words between the second-level cache and the multiprocessor, where that are more.
     pub cached: f64,
-    /// Those that are on their way while the sub-tile before computes.
+    /// Words that are on their way while the sub-tile before computes.
     pub ahead: f64,
     /// Words of the sectors at both ends of lines that are loaded or stored, beside those of the lines: neighbours have them.
     pub beside: f64,
@@ -37,6 +39,7 @@ impl Work {
             arithmetic: of(self.arithmetic, other.arithmetic),
             shared: of(self.shared, other.shared),
             words: of(self.words, other.words),
+            stored: of(self.stored, other.stored),
             cached: of(self.cached, other.cached),
             ahead: of(self.ahead, other.ahead),
             beside: of(self.beside, other.beside),
@@ -68,7 +71,14 @@ impl Work {
             return *self;
         }
         let more = 1.0 + self.beside / own;
-        Work { words: self.words * more, ahead: self.ahead * more, ..*self }
+        Work { words: self.words * more, stored: self.stored * more, ahead: self.ahead * more, ..*self }
+    }
+
+    /// The part of what is loaded that is on its way while the sub-tile before computes.
+    #[must_use]
+    pub fn part_ahead(&self) -> f64 {
+        let loaded = self.words + self.ahead - self.stored;
+        if self.ahead > 0.0 && loaded > 0.0 { (self.ahead / loaded).min(1.0) } else { 0.0 }
     }
 
     /// Both.

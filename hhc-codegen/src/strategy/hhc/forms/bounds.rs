@@ -68,8 +68,9 @@ impl Hexagonal {
             points as f64
         };
         let (rows, terms) = (self.rows as f64, self.accounting.terms);
+        // Some warps may have no point of a row, and no batch.
         let own_rows = Work {
-            issued: rows * warps * (terms.row + terms.pass + terms.batch),
+            issued: rows * warps * (terms.row + terms.pass),
             chain: rows * terms.dependent * (terms.row + terms.pass + terms.batch),
             waits: rows,
             barriers: rows + 2.0,
