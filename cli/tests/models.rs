@@ -114,7 +114,8 @@ fn the_form_of_the_time_model_is_a_choice() {
     assert_eq!((&usual["model"], &paper["model"]), (&"counted".into(), &"paper".into()));
     assert_eq!(usual["seconds"], counted["seconds"]);
     let number = |document: &Value, key: &str| document[key].as_f64().unwrap();
-    assert!(number(&paper, "seconds") < number(&counted, "seconds"));
+    // Either may promise more: one hides everything behind two blocks, the other what is loaded ahead.
+    assert_ne!(paper["seconds"], counted["seconds"]);
     for document in [&counted, &paper] {
         assert!(number(document, "ideal_s") <= number(document, "seconds"));
         assert_eq!(document["constants"]["time"]["c_iter_basis"], "counted");
@@ -132,7 +133,7 @@ fn the_form_of_the_time_model_is_a_choice() {
         let search = [&search[..], &["--machine", "v100", "--method", "random", "--json"], more].concat();
         tilewright(&search).succeeded().json()["best"]["value"].as_f64().unwrap()
     };
-    assert!(searched(&["--model", "paper"]) < searched(&[]));
+    assert_ne!(searched(&["--model", "paper"]), searched(&[]));
 }
 
 /// Nine statements, each of which has places and bounds of its own: the code keeps them in registers, with the strategy's own

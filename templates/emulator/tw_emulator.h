@@ -27,7 +27,6 @@
 #define __constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __grid_constant__
 #define __align__(n) alignas(n)
 
 #define TW_GLOBAL(T) tw_emulator::Global<T>

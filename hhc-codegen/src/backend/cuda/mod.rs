@@ -114,8 +114,6 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     for (at, kernel) in plan.kernels.iter().enumerate() {
         let takes_ways = takes_ways(kernel);
         let symbol = format!("{}_{}", program.name, kernel.name);
-        // Rows in a loop ask for distances by numbers that are found at run time.
-        let mut ways_asked = false;
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
             let (blocks, body) = match team::Team::of(plan, &names, kernel, &ways) {
@@ -155,7 +153,6 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 Ok,
             )?;
             let staging = &shapes[index];
-            ways_asked = !staging.explicit_rows;
             let placed_by = staging.placed_by.iter().map(|name| var(*name));
             let call = Stmt::call(
                 staged::tile_function(index),
@@ -165,7 +162,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let bytes = staging.shared_bytes as u32;
             (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), call.into())
         };
-        let shape = Shape { symbol: &symbol, threads, blocks_at_once, takes_ways, ways_asked };
+        let shape = Shape { symbol: &symbol, threads, blocks_at_once, takes_ways };
         functions.push(function(plan, arguments, kernel, &shape, body));
         kernels.push(CudaKernel {
             name: kernel.name.clone(),
@@ -276,8 +273,6 @@ struct Shape<'a> {
     /// Blocks that shall fit in the registers of a multiprocessor.
     blocks_at_once: i64,
     takes_ways: bool,
-    /// Whether threads find numbers of distances.
-    ways_asked: bool,
 }
 
 /// The function of a kernel, which does `work` in its place.
@@ -306,5 +301,5 @@ fn function(
         .parameters(text::parameters(arguments))
         .parameter("long long", plan.outer.variable)
         .parameters(kernel.blocks.iter().map(|block| ("long long", format!("{}_first", block.variable))));
-    ways::kernel_parameter(function, shape.takes_ways, shape.ways_asked).body(body).print(Dialect::Cuda)
+    ways::parameter(function, shape.takes_ways).body(body).print(Dialect::Cuda)
 }

@@ -9,7 +9,7 @@ use super::text::{
     barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, unrolled, unrolled_by,
     used,
 };
-use super::ways::{self, Ways};
+use super::ways;
 use crate::geometry::LocalRow;
 use crate::int_expr;
 use crate::plan::bound;
@@ -269,7 +269,7 @@ impl Printer<'_> {
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
         let explicit = self.staging.explicit_rows;
         // `own` is the first of the points, seen from the corner.
-        let update = |count: i64, own: Expr, cell: Expr, to: Expr, less: &dyn Fn(Expr) -> Expr| {
+        let update = |count: i64, own: Expr, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
             let ends = match explicit {
                 // Memory gets them later.
                 true => [truth(true), int(0), int(count - 1)],
@@ -280,13 +280,14 @@ impl Printer<'_> {
                 Some(0) => var("corner0") + own.clone(),
                 Some(d) => self.point(d),
             });
+            let to = name(&self.names.fields[target]) + place;
             let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };
         let mut body = Block::new();
         let Some(column) = column else {
-            let (cell, to) = (&at - window.low[0], name(&self.names.fields[target]) + (var("place") + &at));
-            let one = update(1, at.clone(), cell, to, &|bound| bound - &at);
+            let (cell, place) = (&at - window.low[0], var("place") + &at);
+            let one = update(1, at.clone(), cell, place, &|bound| bound - &at);
             let begin = first + thread(threads, 0);
             body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
             return body;
@@ -308,20 +309,10 @@ impl Printer<'_> {
             body.push(Stmt::constant("int", "mine", own));
         }
         body.push(Stmt::declare("int", "at", 0));
-        // A number of a line that is found at run time is a number of a distance, where there are enough of them.
-        let lines = match explicit {
-            true => None,
-            false => self.ways.run(window.low[0], window.extent[0], self.element_bytes(target)),
-        };
         let some = |count: i64| {
             let cell = (&begin + &at - window.low[0]) * window.stride(0);
-            let own = &begin + &at;
-            let to = |place: Expr| name(&self.names.fields[target]) + place;
-            let to = match lines {
-                Some(first) => ways::further(to(var("place")), Ways::numbered(&own + first)),
-                None => to(var("place") + &own * var("stride0")),
-            };
-            update(count, own, var("column") + cell, to, &|bound| bound - &begin - &at)
+            let place = var("place") + (&begin + &at) * var("stride0");
+            update(count, &begin + &at, var("column") + cell, place, &|bound| bound - &begin - &at)
         };
         let fit = |count: i64| (&at + count).le(&mine);
         body.extend(unrolled(Stmt::go_on("at", fit(most), most, some(most))));

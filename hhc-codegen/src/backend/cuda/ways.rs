@@ -106,11 +106,6 @@ impl Ways {
         Some(number as i64 - first)
     }
 
-    /// The distance with this number, which need not be a constant.
-    pub(super) fn numbered(number: Expr) -> Expr {
-        bytes(number)
-    }
-
     /// All of them.
     pub(super) fn into_table(self) -> Vec<Vec<i64>> {
         self.table.into_inner()
@@ -131,16 +126,9 @@ pub(super) fn argument() -> Expr {
     name(WAYS)
 }
 
-/// Adds the parameter to a function of the device.
+/// Adds the parameter to a function.
 pub(super) fn parameter(function: Function, takes: bool) -> Function {
-    function.parameters(takes.then(|| (format!("const {KIND} &"), WAYS)))
-}
-
-/// Adds the parameter to a kernel. It stays where arguments are where threads ask for numbers of it that no compiler knows; else
-/// compilers that see a copy need fewer registers.
-pub(super) fn kernel_parameter(function: Function, takes: bool, asked: bool) -> Function {
-    let kind = if asked { format!("const __grid_constant__ {KIND}") } else { KIND.to_owned() };
-    function.parameters(takes.then_some((kind, WAYS)))
+    function.parameters(takes.then_some((KIND, WAYS)))
 }
 
 /// The declaration of the argument on the host.
