@@ -240,7 +240,7 @@ impl Search<'_> {
         while let Some(nest) = step.nest(&without) {
             let found = nest.map_err(|reason| vec![*reason]);
             let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
-                Ok(program) => {
+                Ok(mut program) => {
                     let moved = rewrite::moved_in_every_step(&program);
                     // Points between loops are sources, which take an array; as they are written they take no time.
                     if moved.as_ref().is_some_and(|(name, _)| name == rewrite::PLACE) {
@@ -250,7 +250,12 @@ impl Search<'_> {
                             continue;
                         }
                     }
-                    if let Some((name, why)) = moved {
+                    let body_of =
+                        |name: &str| self.file.function(name).ok().flatten().map(|function| function.body);
+                    let dimension = program.stencil.dimension;
+                    if moved.is_some() && step.writes_points(dimension, &body_of) {
+                        program.nest.observed.iter_mut().for_each(|observed| observed.shown = true);
+                    } else if let Some((name, why)) = moved {
                         let note = format!(
                             "one step at a time could be tiled, and would be slower than as it is written: {name} would be copied in every step ({why})"
                         );

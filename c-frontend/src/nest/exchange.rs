@@ -1,4 +1,4 @@
-//! Pointers that take turns: `tmp = a; a = b; b = tmp;` at the end of every time step.
+//! Pointers that take turns: `tmp = a; a = b; b = tmp;` in every time step, at its end or elsewhere.
 //!
 //! Let the exchange make `a_i` point to where `a_(i+1)` pointed, indices modulo `k`. In round `r = 0, 1, ..` of the time
 //! loop, `a_i` then points to where `a_((i + r) mod k)` pointed before the loop. The pointers are one array of `k`
@@ -31,7 +31,7 @@ pub(super) struct Exchanged {
     pub counters: Vec<(String, i64)>,
 }
 
-/// What the exchange at the end of a body does; `None` where there is none.
+/// What the exchange of a body does; `None` where there is none.
 pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let StmtKind::Block(list) = &body.kind else { return Ok(None) };
     // .. rest, counters, pointers, counters
@@ -56,12 +56,13 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
         turns = moves.turns(rest, &whole)?;
         span = Some(whole).filter(|_| !turns.is_empty());
     }
+    let (mut rest, kept) = (rest.to_vec(), if turns.is_empty() { exchange } else { &[] });
+    rest.extend_from_slice(kept);
     if turns.is_empty() && counters.is_empty() {
-        return Ok(None);
+        let Some(ahead) = ahead(region, list) else { return Ok(None) };
+        Ahead { moves, rest, turns, span } = ahead;
     }
-    let kept = if turns.is_empty() { exchange } else { &[] };
-    let mut body =
-        Stmt { kind: StmtKind::Block(rest.iter().chain(kept).cloned().collect()), span: body.span.clone() };
+    let mut body = Stmt { kind: StmtKind::Block(rest), span: body.span.clone() };
     let mut region = region.clone();
     turns = of_members(&turns, &mut region);
     for circle in &turns {
@@ -73,6 +74,64 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let moves = moves.holds.iter().filter(|(name, _)| !own.contains(name));
     let moves = moves.map(|(name, held)| (name.clone(), held.clone())).collect();
     Ok(Some(Exchanged { region, body, turns, span, moves, counters }))
+}
+
+/// An exchange that other statements follow.
+struct Ahead<'a> {
+    moves: Moves<'a>,
+    rest: Vec<Stmt>,
+    turns: Vec<Turns>,
+    span: Option<Span>,
+}
+
+/// The first exchange of a body, with the rest as it would be in front of it: where a pointer is used behind the exchange, the
+/// one stands whose value it has been given.
+///
+/// ```text
+/// tmp = a; a = b; b = tmp; use(a, b);    =>    use(b, a); tmp = a; a = b; b = tmp;
+/// ```
+fn ahead<'a>(region: &'a Region, list: &[Stmt]) -> Option<Ahead<'a>> {
+    let mut moves = Moves { region, own: Vec::new(), holds: BTreeMap::new() };
+    let moved = |stmt: &Stmt| !matches!(stmt.kind, StmtKind::Empty) && moves.is_exchange(stmt);
+    let from = list.iter().position(moved)?;
+    let count = list[from..].iter().take_while(|stmt| moves.is_exchange(stmt)).count();
+    let (exchange, behind) = (&list[from..from + count], &list[from + count..]);
+    exchange.iter().for_each(|stmt| moves.run(stmt));
+    // Names that are hidden, or stand in what is no expression, cannot be replaced.
+    let is_moved =
+        |name: &str| moves.holds.contains_key(name) || moves.holds.values().any(|held| held == name);
+    let mut plain = !super::scalars::declared(behind).iter().any(|name| is_moved(name));
+    for stmt in behind {
+        stmt.walk(&mut |part| {
+            if let StmtKind::Other(_, names) = &part.kind {
+                plain &= !names.iter().any(|name| is_moved(name));
+            }
+        });
+        stmt.walk_expressions(&mut |part| match &part.kind {
+            ExprKind::Name(name) => plain &= array_of(name) == name || !is_moved(array_of(name)),
+            ExprKind::Other(_, text) => {
+                plain &= !crate::preprocess::words(text).into_iter().any(is_moved);
+            }
+            _ => {}
+        });
+    }
+    if !plain {
+        return None;
+    }
+    let mut rest = list[..from].to_vec();
+    rest.extend(behind.iter().cloned().map(|mut stmt| {
+        stmt.walk_expressions_mut(&mut |part| {
+            if let ExprKind::Name(name) = &mut part.kind
+                && let Some(held) = moves.holds.get(name)
+            {
+                held.clone_into(name);
+            }
+        });
+        stmt
+    }));
+    let span = exchange.first()?.span.start..exchange.last()?.span.end;
+    let turns = moves.turns(&rest, &span).ok().filter(|turns| !turns.is_empty())?;
+    Some(Ahead { moves, rest, turns, span: Some(span) })
 }
 
 /// The circles of pointers, and, for those to structures, one for each member that the loop uses.
@@ -336,7 +395,7 @@ pub(super) fn not_exchanged<T>(name: &str, span: &Span) -> Result<T> {
     match limitation::<T>(codes::TYPE, span, message) {
         Err(diagnostic) => Err(Box::new(
             diagnostic
-                .note("pointers may take turns at the end of each time step: `tmp = a; a = b; b = tmp;`")
+                .note("pointers may take turns once in each time step: `tmp = a; a = b; b = tmp;`")
                 .hint(
                     "put the exchange behind all loops of the step, or use `A[(t + 1) % 2]` and `A[t % 2]`",
                 ),

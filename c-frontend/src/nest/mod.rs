@@ -52,6 +52,7 @@ pub use refusal::Result;
 pub(crate) use scalars::assigned;
 pub(crate) use targets::indexes_target;
 
+use crate::ast::Stmt;
 use crate::codes;
 use crate::parse::Region;
 use polyhedral::diagnostic::Diagnostic;
@@ -106,6 +107,12 @@ impl OneStep<'_> {
     #[must_use]
     pub fn in_the_way(&self) -> Option<Diagnostic> {
         observed::in_the_way(self.region, &self.found()?)
+    }
+
+    /// Whether every step writes the points of so many dimensions somewhere. `body_of`: the statements of own functions.
+    #[must_use]
+    pub fn writes_points(&self, dimension: usize, body_of: &dyn Fn(&str) -> Option<Vec<Stmt>>) -> bool {
+        self.found().is_some_and(|found| observed::writes_points(self.region, &found, dimension, body_of))
     }
 
     /// The places of the statements of the time loop's body that assign single elements.

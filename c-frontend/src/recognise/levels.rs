@@ -12,6 +12,14 @@
 //! if a write that comes first belongs to an earlier statement; or to the same one, at a point that comes earlier in the
 //! lexicographic order of subscripts, in which a stencil's statement that reads itself runs. Otherwise the loop cannot be
 //! brought to that form.
+//!
+//! Nothing else orders the statements: a read names the level that it finds, also where a later level is there already. So
+//! they are sorted by what they read of each other, and follow the text where that leaves a choice:
+//!
+//! ```text
+//! for (i) { d = f(a[i - 1], a[i + 1]) - a[i]; b[i] = d; a[i] += d; }
+//! =>  a[t+1, i] = a[t, i] + d;   b[t+1, i] = d   where   d = f(a[t+1, i-1], a[t, i+1]) - a[t, i]
+//! ```
 
 use super::overwritten::intersection;
 use super::points::{Point, Points};
@@ -25,6 +33,7 @@ use polyhedral::source::Span;
 
 /// Sets the times of all reads.
 pub fn levels(points: &mut Points<'_>) -> Result<()> {
+    sort(points);
     let mut times = Vec::new();
     let mut assumed = std::mem::take(&mut points.assumed);
     for (reader, point) in points.statements.iter().enumerate() {
@@ -56,20 +65,11 @@ fn time(
     let (field, offset) = (at.field, at.offset.as_slice());
     let own = &points.fields[field];
     let read = &points.nest.reads[number];
-    // Step t writes buffer (t + own.shift) mod k; the buffer that is read was written d steps ago.
-    let ago = (own.shift - shift).rem_euclid(own.buffers);
+    let ago = ago(points, at, shift);
     if ago != 0 {
         return Ok(1 - ago);
     }
-    let place: Vec<(Polynomial, Polynomial)> = points.statements[reader]
-        .domain
-        .iter()
-        .zip(offset)
-        .filter_map(|((low, high), offset)| {
-            let moved = |bound: &Polynomial| bound.plus(&Polynomial::number(1), *offset);
-            moved(low).zip(moved(high))
-        })
-        .collect();
+    let place = place(points, reader, offset);
     let (old, new) = (1 - own.buffers, 1);
     let mut found: Vec<(i64, usize, String)> = Vec::new();
     let mut whole = false;
@@ -102,10 +102,7 @@ fn time(
                 ),
             ));
         }
-        let first = match distance.iter().find(|(by, _)| *by != 0) {
-            Some((by, _)) => *by < 0,
-            None => points.nest.leaves[other.leaf].order < read.order,
-        };
+        let first = comes_first(points, other, read, &distance);
         let time = if first { new } else { old };
         let in_order = writer == reader && comes_earlier(offset);
         if first && writer >= reader && !in_order {
@@ -148,6 +145,63 @@ fn time(
             ))
         }
     }
+}
+
+/// How many steps ago the buffer was written that is read: step `t` writes buffer `(t + own.shift) mod k`.
+fn ago(points: &Points<'_>, at: &ReadAt, shift: i64) -> i64 {
+    let own = &points.fields[at.field];
+    (own.shift - shift).rem_euclid(own.buffers)
+}
+
+/// The cells that a statement reads.
+fn place(points: &Points<'_>, reader: usize, offset: &[i64]) -> Vec<(Polynomial, Polynomial)> {
+    let moved = |bound: &Polynomial, by: i64| bound.plus(&Polynomial::number(1), by);
+    let domain = points.statements[reader].domain.iter().zip(offset);
+    domain.filter_map(|((low, high), by)| moved(low, *by).zip(moved(high, *by))).collect()
+}
+
+/// Whether an element is written before it is read in the same step.
+fn comes_first(points: &Points<'_>, writer: &Point, read: &Read, distance: &[(i64, usize)]) -> bool {
+    match distance.iter().find(|(by, _)| *by != 0) {
+        Some((by, _)) => *by < 0,
+        None => points.nest.leaves[writer.leaf].order < read.order,
+    }
+}
+
+/// Brings statements behind those whose values of the same step they read, if they can all be.
+fn sort(points: &mut Points<'_>) {
+    let count = points.statements.len();
+    let needs: Vec<Vec<usize>> = (0..count).map(|reader| needs(points, reader)).collect();
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < count {
+        let ready = |at: &usize| !order.contains(at) && needs[*at].iter().all(|other| order.contains(other));
+        // In a circle they stay as they are, and are refused.
+        let Some(next) = (0..count).find(ready) else { return };
+        order.push(next);
+    }
+    points.statements = order.iter().map(|at| points.statements[*at].clone()).collect();
+}
+
+/// The other statements that write what a statement reads, before it does.
+fn needs(points: &Points<'_>, reader: usize) -> Vec<usize> {
+    let mut list = Vec::new();
+    for (number, at, shift) in &points.statements[reader].reads {
+        if shift.is_none_or(|shift| ago(points, at, shift) != 0) {
+            continue;
+        }
+        let read = &points.nest.reads[*number];
+        let place = place(points, reader, &at.offset);
+        let writes = |other: &Point| {
+            other.target == at.field
+                && matches!(apart(&place, &other.domain), Apart::No)
+                && distance(points, read, &points.statements[reader], other, &at.offset)
+                    .is_ok_and(|distance| comes_first(points, other, read, &distance))
+        };
+        list.extend(
+            (0..points.statements.len()).filter(|at| *at != reader && writes(&points.statements[*at])),
+        );
+    }
+    list
 }
 
 /// Whether a box holds another one for certain.

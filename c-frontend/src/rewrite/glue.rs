@@ -36,8 +36,8 @@ pub(super) struct Glue {
     parameters: Vec<String>,
     /// Whether steps are run again where a test says so.
     tested: bool,
-    /// Whether steps run one at a time.
-    alone: bool,
+    /// Whether nothing may be copied, as steps run one at a time.
+    in_place: bool,
     /// Elements of the smallest type in a cache line.
     line: usize,
     /// Whether some elements are integers, and some of them `char`.
@@ -111,7 +111,8 @@ impl Glue {
             length: "tw_steps".to_owned(),
         };
         let tested = source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty());
-        let alone = source.nest.observed.as_ref().is_some_and(|observed| observed.alone);
+        let in_place =
+            source.nest.observed.as_ref().is_some_and(|observed| observed.alone && !observed.shown);
         let least = program.fields.iter().map(|field| field.element.bytes()).min();
         Glue {
             name: program.name.clone(),
@@ -131,7 +132,7 @@ impl Glue {
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested,
-            alone,
+            in_place,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,
             letters,

@@ -13,7 +13,7 @@ int f(int n, int steps)
         for (i = 1; i < n - 1; i++)
             for (j = 1; j < n - 1; j++) {
                 b[i][j] = a[i - 1][j] + a[i][j + 1];
-                a[i][j] = b[i][j];
+                a[i][j] = b[i][j - 1] + b[i][j];
             }
 #pragma endscop
 

@@ -7,6 +7,7 @@ use crate::support::{Folder, tilewright};
 fn pointers_that_take_turns() {
     same("swapped_pointers.c", &[], &[]);
     same("swapped_pointers.c", &["-DSTEPS=1"], &SMALL_2D);
+    same("swapped_first.c", &[], &[]);
 }
 
 /// Arrays in place and beside them others, that are copied, from even and odd steps on for even and odd numbers of steps.

@@ -53,6 +53,7 @@ fn steps_until_a_maximum_is_small() {
     same("converges.c", &["-DREAL=float", "-DEPS=1e-9"], &["--strategy", "naive"]);
     same("converges_without_index.c", &[], &SMALL_1D);
     same("leaves_early.c", &[], &SMALL_2D);
+    same("sweeps_that_are_watched.c", &[], &[]);
 }
 
 #[test]
@@ -98,9 +99,11 @@ fn one_step_among_others() {
     same("wrapped_by_functions.c", &["-DENDS=0.4"], &[]);
 }
 
-/// Steps that run one at a time work on the arrays where they are, or stay as they are written.
+/// Steps that run one at a time work on the arrays where they are, or stay as they are written; unless each of them writes all
+/// points, which takes longer than to copy them.
 #[test]
-fn nothing_is_copied_in_every_step() {
+fn little_is_copied_in_every_step() {
+    same("cells_shown.c", &[], &[]);
     let folder = Folder::new();
     let text = |before: &str, after: &str| {
         format!(
@@ -125,6 +128,9 @@ fn nothing_is_copied_in_every_step() {
     let refused = compiled(&block, "cuda");
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("arrays go to the GPU and back in each of them"), "{}", refused.stderr);
+    // One number of each step is shown.
+    let refused = compiled(&folder.write("integers.c", text("int (*", ")[64]")), "openmp");
+    assert!(refused.stderr.contains("would be copied in every step"), "{}", refused.stderr);
 }
 
 /// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.

@@ -8,7 +8,7 @@
 use super::kinds::{Kind, Step};
 use super::parts::{Ahead, Observed, STEP};
 use super::residue::Residue;
-use super::{Split, flat, flow, names, needed, place, residue, with_index};
+use super::{Split, flat, flow, in_braces, names, needed, place, residue, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::levels::keeps_levels;
@@ -111,13 +111,14 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         cut,
         tokens,
         last_as_written: false,
-        in_braces: matches!(found.body.kind, StmtKind::Block(_)),
+        in_braces: in_braces(found, list),
         scalars: Vec::new(),
         round: Vec::new(),
         first: if own_index.is_some() { index.0.clone() } else { "0".to_owned() },
         tests: Vec::new(),
         asked: Vec::new(),
         alone: true,
+        shown: false,
         ahead: Ahead { text: residue.ahead, moved },
         residue: residue.behind,
     };

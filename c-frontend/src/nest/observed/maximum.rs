@@ -135,7 +135,7 @@ fn chains<'a>(
         {
             add(value, loops, true);
         }
-        StmtKind::If(condition, then, None) => {
+        StmtKind::If(condition, then, otherwise) => {
             let assignment = match &then.kind {
                 StmtKind::Block(list) => list.as_slice(),
                 _ => std::slice::from_ref(&**then),
@@ -145,10 +145,16 @@ fn chains<'a>(
                     kind: StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }), ..
                 },
             ] = assignment
+                && otherwise.is_none()
                 && is_name(target, name)
                 && greater(condition, name).is_some_and(|other| same(other, value))
             {
                 add(value, loops, false);
+            } else if !condition.mentions(name) {
+                // The points of which a condition holds are points, too.
+                for branch in [Some(then), otherwise.as_ref()].into_iter().flatten() {
+                    chains(region, branch, (name, at), loops, &mut local.clone(), found);
+                }
             }
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {

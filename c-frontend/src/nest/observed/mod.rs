@@ -22,11 +22,13 @@ mod names;
 mod needed;
 pub(super) mod parts;
 mod residue;
+mod shown;
 mod signs;
 mod test;
 
 pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
 pub use parts::{Ahead, Control, Observed, Test};
+pub(super) use shown::writes_points;
 
 use super::loops::TimeLoop;
 use super::refusal::Result;
@@ -174,9 +176,10 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         tokens,
         last_as_written,
         alone: false,
+        shown: false,
         ahead: Ahead::default(),
         residue: String::new(),
-        in_braces: matches!(found.body.kind, StmtKind::Block(_)),
+        in_braces: in_braces(found, list),
         scalars,
         round,
         first,
@@ -184,6 +187,12 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         asked,
     };
     Ok(Some(Split { region, body, observed, index, level: None }))
+}
+
+/// Whether the body is written in braces; a call without any becomes a block, too, which begins where its statements do.
+fn in_braces(found: &Found<'_>, list: &[Stmt]) -> bool {
+    let before = |first: &Stmt| found.body.span.start < first.span.start;
+    matches!(found.body.kind, StmtKind::Block(_)) && list.first().is_none_or(before)
 }
 
 /// From the end of the statement before to the end of the last one: pragmas between belong to it.
@@ -199,7 +208,7 @@ fn place(
     };
     let (first, last) = (&list[cut.start], &list[cut.end - 1]);
     let (end, tokens_end) = (last.span.end, tokens(&last.span)?.end);
-    let block = matches!(found.body.kind, StmtKind::Block(_));
+    let block = in_braces(found, list);
     let (start, tokens_start) = match cut.start.checked_sub(1).map(|before| &list[before]) {
         Some(before) => (before.span.end, tokens(&before.span)?.end),
         None if block => (found.body.span.start + 1, tokens(&found.body.span)?.start + 1),

@@ -15,6 +15,8 @@ pub struct Observed {
     pub last_as_written: bool,
     /// Whether steps run one at a time: there is no round, and nothing is counted ahead.
     pub alone: bool,
+    /// Whether each of these steps writes all points somewhere: then arrays may be copied in it.
+    pub shown: bool,
     /// What is computed before the tiled loops of a step.
     pub ahead: Ahead,
     /// C statements that follow the tiled loops of a step: what these leave in scalars.
