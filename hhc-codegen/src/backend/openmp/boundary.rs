@@ -41,6 +41,12 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     (function, text)
 }
 
+/// A loop over the grid's points by all threads, where it has more than a few.
+pub(super) fn over_points(dimension: usize) -> Stmt {
+    let extents: Vec<String> = (0..dimension).map(|d| format!("n{d}")).collect();
+    Stmt::Pragma(format!("omp parallel for if ({} > 65536)", extents.join(" * ")))
+}
+
 /// Loops over all points of the boundary, with one level after `to` from that after `from`. `to_strides` are those of
 /// `to`, where they are others.
 pub(super) fn lines(field: &Boundary, small: &Expr, to_strides: Option<&dyn Fn(&str) -> Expr>) -> Block {
@@ -85,7 +91,7 @@ pub(super) fn lines(field: &Boundary, small: &Expr, to_strides: Option<&dyn Fn(&
     line.push(copy(c_tree::int(0), choose(size.clone(), min(low.clone(), size.clone()))));
     line.push(copy(choose(size.clone(), max(low, high)), size));
     let outer = &field.index[..field.index.len() - 1];
-    let parallel = (!outer.is_empty()).then(|| Stmt::Pragma("omp parallel for".into()));
+    let parallel = (!outer.is_empty()).then(|| over_points(field.index.len()));
     let nest = outer
         .iter()
         .enumerate()

@@ -12,7 +12,7 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::{Index, Values};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, place};
-use super::boundary::lines;
+use super::boundary::{lines, over_points};
 use super::grid::{self, LAUNCHES};
 use crate::geometry::rows_at_once;
 use crate::plan::KernelPlan;
@@ -233,7 +233,7 @@ fn all_points(arguments: Arguments<'_>, to_stride: &dyn Fn(&str) -> Expr) -> Blo
         let index = if d + 1 == dimension { "x".to_string() } else { format!("i{d}") };
         inner = Stmt::count(INT, index, 0, var(format!("n{d}")), inner).into();
     }
-    [Stmt::Pragma("omp parallel for".into())].into_iter().chain(inner).collect()
+    [over_points(dimension)].into_iter().chain(inner).collect()
 }
 
 /// `int tw_in_copy(const struct tw_grid *outer)`

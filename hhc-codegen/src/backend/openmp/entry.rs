@@ -9,7 +9,14 @@ use super::copy;
 use super::grid::{self, LAUNCHES};
 use super::moving;
 use crate::plan::{KernelPlan, Launch};
+use crate::plan_counts::steps_of_tile;
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, any, call, int, name, var};
+use polyhedral::counts::counts;
+
+/// Whether a launch is worth more than one thread.
+const MANY: &str = "tw_many";
+/// Operations that are: some 100 microseconds of one thread.
+const WORTH_THREADS: i64 = 4_000_000;
 
 /// The entry points of a program.
 pub(super) struct Entry<'a> {
@@ -132,7 +139,12 @@ impl Entry<'_> {
     /// All launches.
     pub(super) fn launches(&self) -> Function {
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
-        let body = loops([&self.plan.outer], launches);
+        let mut body = Block::new();
+        if self.plan.launches.iter().any(|launch| !self.plan.kernels[launch.kernel].blocks.is_empty()) {
+            body.comment("Operations of a tile's steps on the grid: threads are not woken for a few, and wait long where others are at work.");
+            body.push(Stmt::constant("int", MANY, self.operations().gt(WORTH_THREADS)));
+        }
+        body.extend(loops([&self.plan.outer], launches));
         self.of_grid(&self.own(LAUNCHES), "The launches of all time steps, in order.", "void", body)
     }
 
@@ -263,6 +275,13 @@ impl Entry<'_> {
         Stmt::when(unusable, Stmt::Return(Some(int(5))))
     }
 
+    /// Operations of all points in the steps of a tile, at most.
+    fn operations(&self) -> Expr {
+        let program = self.arguments.program;
+        let each = steps_of_tile(self.plan) * counts(program).flops.max(1) as i64;
+        (0..program.dimension()).fold(int(each), |product, d| product * var(format!("n{d}")))
+    }
+
     /// The blocks of a launch, in parallel.
     fn launch(&self, launch: &Launch) -> Block {
         let kernel = &self.plan.kernels[launch.kernel];
@@ -279,7 +298,7 @@ impl Entry<'_> {
                 1 => String::new(),
                 count => format!(" collapse({count})"),
             };
-            body.push(Stmt::Pragma(format!("omp parallel for schedule({schedule}){collapse}")));
+            body.push(Stmt::Pragma(format!("omp parallel for schedule({schedule}){collapse} if ({MANY})")));
         }
         body.extend(loops(&kernel.blocks, tile));
         let mut all = Block::from(Stmt::Comment(kernel.comment.clone()));
