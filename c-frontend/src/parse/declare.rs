@@ -7,6 +7,9 @@ use crate::integer::literal;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
+/// Attributes with which a number's type is a vector's, has another width, or another order of bytes.
+const RESHAPING: [&str; 5] = ["vector_size", "ext_vector_type", "__mode__", "mode(", "scalar_storage_order"];
+
 impl Converter<'_> {
     /// The variables that a declaration declares.
     pub(super) fn declaration(&mut self, node: Node<'_>) -> Result<Vec<Variable>> {
@@ -227,10 +230,17 @@ impl Converter<'_> {
         qualifiers.map(|child| self.text(child).trim()).find(|word| matches!(*word, "volatile" | "_Atomic"))
     }
 
+    /// The word of an attribute that makes another type of the one beside it.
+    fn reshaped(&self, node: Node<'_>) -> Option<&'static str> {
+        let text = self.text(node);
+        let attributes = &text[text.find("__attribute")?..];
+        RESHAPING.into_iter().find(|word| attributes.contains(word)).map(|word| word.trim_end_matches('('))
+    }
+
     /// The type before the declarators.
     fn base_type(&mut self, node: Node<'_>) -> CType {
         let base = self.unqualified_type(node);
-        match self.watched(node) {
+        match self.watched(node).or_else(|| self.reshaped(node)) {
             Some(word) => CType::Other(format!("{word} {}", crate::text::type_text(&base))),
             None => base,
         }

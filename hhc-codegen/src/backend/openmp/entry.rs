@@ -5,6 +5,7 @@ use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, max};
 use super::around;
 use super::below::Below;
+use super::boundary::FEW;
 use super::copy;
 use super::grid::{self, LAUNCHES};
 use super::moving;
@@ -15,9 +16,6 @@ use polyhedral::counts::counts;
 
 /// Whether a launch is worth more than one thread.
 const MANY: &str = "tw_many";
-/// Operations that are: some 100 microseconds of one thread.
-const WORTH_THREADS: i64 = 4_000_000;
-
 /// The entry points of a program.
 pub(super) struct Entry<'a> {
     pub(super) plan: &'a KernelPlan,
@@ -141,8 +139,8 @@ impl Entry<'_> {
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
         let mut body = Block::new();
         if self.plan.launches.iter().any(|launch| !self.plan.kernels[launch.kernel].blocks.is_empty()) {
-            body.comment("Operations of a tile's steps on the grid: threads are not woken for a few, and wait long where others are at work.");
-            body.push(Stmt::constant("int", MANY, self.operations().gt(WORTH_THREADS)));
+            body.comment("All operations of a tile's steps.");
+            body.push(Stmt::constant("int", MANY, self.operations().gt(var(FEW))));
         }
         body.extend(loops([&self.plan.outer], launches));
         self.of_grid(&self.own(LAUNCHES), "The launches of all time steps, in order.", "void", body)
