@@ -91,6 +91,16 @@ impl Axis {
 }
 
 impl Storage {
+    /// Of one time level of a field, by what it is called and what it is.
+    pub(crate) fn of_level(
+        field: FieldId,
+        (name, comment): (&str, &str),
+        copies: Vec<i64>,
+        axes: Vec<Axis>,
+    ) -> Storage {
+        Storage { name: name.to_owned(), comment: comment.to_owned(), field, planes: 1, copies, axes }
+    }
+
     /// Cells of one plane.
     pub fn cells(&self) -> i64 {
         self.axes.iter().map(Axis::extent).fold(1, i64::saturating_mul)
@@ -191,6 +201,13 @@ pub enum Part {
     Row(usize),
     /// A transfer, by index.
     Transfer(usize),
+}
+
+impl Part {
+    /// A transfer, by its place among those of a kernel; `None` where the kernel has no such one.
+    pub(crate) fn transfer<M: PartialEq>(moves: &[M], of: &M) -> Option<Part> {
+        moves.iter().position(|own| own == of).map(Part::Transfer)
+    }
 }
 
 /// Names of the coordinates of a value's point in [`Supplier::at`].

@@ -33,30 +33,26 @@ pub const MANY: Shapes = Shapes {
     middles: &[2, 8, 16],
 };
 
+/// What one core has of each cache for data, in bytes, the first cache first.
+fn shares(caches: &[Cache], usable: usize) -> Vec<f64> {
+    let mut data: Vec<&Cache> = caches.iter().filter(|cache| cache.kind != "Instruction").collect();
+    data.sort_by_key(|cache| cache.level);
+    let sharing = |cache: &Cache| cache.shared_by.unwrap_or(1).clamp(1, usable.max(1));
+    data.into_iter().map(|cache| cache.bytes as f64 / sharing(cache) as f64).collect()
+}
+
 /// What one core has of the first cache, in bytes.
 pub fn first_share(caches: &[Cache], usable: usize) -> f64 {
-    let data = caches.iter().filter(|cache| cache.kind != "Instruction");
-    let first = data.min_by_key(|cache| cache.level);
-    let share =
-        |cache: &Cache| cache.bytes as f64 / cache.shared_by.unwrap_or(1).clamp(1, usable.max(1)) as f64;
-    first.map_or(UNKNOWN_FIRST, share)
+    shares(caches, usable).first().copied().unwrap_or(UNKNOWN_FIRST)
 }
 
 /// What one core has for itself, in bytes: of the cache before the last one, and of the last one its share among the
 /// processors that may be used. Where the system tells nothing, the usual least.
 pub fn cache_shares(caches: &[Cache], usable: usize) -> (f64, f64) {
-    let data = caches.iter().filter(|cache| cache.kind != "Instruction");
-    let mut shares: Vec<(u32, f64)> = data
-        .map(|cache| {
-            let sharing = cache.shared_by.unwrap_or(1).clamp(1, usable.max(1));
-            (cache.level, cache.bytes as f64 / sharing as f64)
-        })
-        .collect();
-    shares.sort_by_key(|share| share.0);
-    match shares.as_slice() {
+    match shares(caches, usable).as_slice() {
         [] => UNKNOWN_CACHES,
-        [(_, only)] => (*only, *only),
-        [.., (_, near), (_, last)] => (*near, last.max(*near)),
+        [only] => (*only, *only),
+        [.., near, last] => (*near, last.max(*near)),
     }
 }
 

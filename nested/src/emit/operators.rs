@@ -243,11 +243,10 @@ impl<'p> Emitter<'p> {
             let own = call(checked, [offsets.clone(), count, total.clone(), c_tree::name("tw"), check]);
             // For two sequences of one length they are checked once.
             let known = self.checked.iter().find(|known| known.0 == *offsets && self.is_invariant(&known.2));
-            let value = match known.filter(|known| known.1 != total && self.is_invariant(&total)) {
+            return match known.filter(|known| known.1 != total && self.is_invariant(&total)) {
                 Some((_, other, rows)) => total.clone().is(other.clone()).select(rows.clone(), own),
                 None => own,
             };
-            return value;
         }
         let given = self.slots.list.iter().any(|slot| {
             slot.given && matches!(offsets, C::Name(name, _) if *name == format!("s_{}", slot.name))

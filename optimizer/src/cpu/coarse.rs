@@ -119,20 +119,12 @@ impl Walk<'_> {
 
     /// The tiles at places that were looked at, with all their inner sizes, that take no longer than this.
     fn within(&self, most: f64) -> Vec<(f64, Tile)> {
-        let mut found = Vec::new();
-        for (place, best) in &self.known {
-            if best.is_none_or(|(value, _)| value > most) {
-                continue;
-            }
-            let Some(&depth) = self.products.depths().get(place.0) else { continue };
-            let widths = self.products.widths_of(depth);
-            if let Some((width, inners)) = widths.get(place.1).zip(self.inners.get(&depth).cloned().flatten())
-            {
-                let tiles = self.space.with_inner_sizes(depth, *width, &inners);
-                found.extend(tiles.into_iter().filter(|(value, _)| *value <= most));
-            }
-        }
-        found
+        let best = self.known.values().flatten().filter(|(value, _)| *value <= most);
+        let all = best.filter_map(|(_, tile)| {
+            let inners = self.inners.get(&tile.depth)?.as_ref()?;
+            Some(self.space.with_inner_sizes(tile.depth, tile.width, inners))
+        });
+        all.flatten().filter(|(value, _)| *value <= most).collect()
     }
 
     fn widths(&self, depth: usize) -> usize {

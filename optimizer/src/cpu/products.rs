@@ -129,8 +129,7 @@ impl<'a> ProductSpace<'a> {
 
     /// The best of these inner sizes for a depth and a width.
     pub(super) fn best_inner(&self, depth: i64, width: i64, inners: &Inners) -> Option<(f64, Tile)> {
-        let outer = self.products.outer(depth, width);
-        self.tiles((depth, width), &outer, inners).min_by(|a, b| a.0.total_cmp(&b.0))
+        self.with_inner_sizes(depth, width, inners).into_iter().min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// All of these inner sizes for a depth and a width.

@@ -24,13 +24,8 @@ impl<'a> Stream<'a> {
         let Sizes { points, rows, steps, warps, .. } = self.sizes;
         let [(down, _), (before, behind), _] = self.reach[..] else { return Vec::new() };
         let extent = self.sizes.columns();
-        let storage = |name: &str, comment: &str, copies, axes| Storage {
-            name: name.to_owned(),
-            comment: comment.to_owned(),
-            field: self.field,
-            planes: 1,
-            copies,
-            axes,
+        let storage = |name: &str, comment: &str, copies, axes| {
+            Storage::of_level(self.field, (name, comment), copies, axes)
         };
         let begin = self.first_position();
         let planes = |extent| Axis::Ring { first: begin.clone(), extent };
@@ -112,7 +107,7 @@ impl<'a> Stream<'a> {
             (POSITION, var(POINT_NAMES[0]) + self.lag() * self.sizes.steps),
             (MEMBER, member),
         ];
-        let store = self.index_of(Move::Store).unwrap_or_default();
-        Supplier { kernel: Some(kernel), part: Part::Transfer(store), at }
+        let part = Part::transfer(&self.moves(), &Move::Store).unwrap_or(Part::Transfer(0));
+        Supplier { kernel: Some(kernel), part, at }
     }
 }

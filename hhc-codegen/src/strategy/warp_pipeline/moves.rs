@@ -37,13 +37,9 @@ impl Team<'_> {
         all.into_iter().filter(is_there).collect()
     }
 
-    pub(super) fn index_of(&self, of: Move) -> Option<usize> {
-        self.moves().iter().position(|&own| own == of)
-    }
-
     /// A transfer of the same kernel as a supplier.
     pub(super) fn moved(&self, of: Move, at: &[(&'static str, IntExpr)]) -> Option<Supplier> {
-        let part = Part::Transfer(self.index_of(of)?);
+        let part = Part::transfer(&self.moves(), &of)?;
         Some(Supplier { kernel: None, part, at: at.to_vec() })
     }
 }

@@ -18,13 +18,8 @@ impl Team<'_> {
 
     pub(super) fn storages(&self) -> Vec<Storage> {
         let extent = self.sizes.columns();
-        let storage = |name: &str, comment: &str, copies, axes| Storage {
-            name: name.to_owned(),
-            comment: comment.to_owned(),
-            field: self.field,
-            planes: 1,
-            copies,
-            axes,
+        let storage = |name: &str, comment: &str, copies, axes| {
+            Storage::of_level(self.field, (name, comment), copies, axes)
         };
         let ring = |first, extent| Axis::Ring { first, extent };
         let first = || var(FIRST_COLUMN);
@@ -83,7 +78,7 @@ impl Team<'_> {
             (POSITION, position),
             (MEMBER, int(last)),
         ];
-        let store = self.index_of(Move::Store).unwrap_or_default();
-        Supplier { kernel: Some(kernel), part: Part::Transfer(store), at }
+        let part = Part::transfer(&self.moves(), &Move::Store).unwrap_or(Part::Transfer(0));
+        Supplier { kernel: Some(kernel), part, at }
     }
 }
