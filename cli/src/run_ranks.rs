@@ -40,8 +40,13 @@ pub fn joined(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Ends this process, and thereby all, where a rank has gone.
-fn gone(rank: &Gone, kept: bool, json: bool) {
+/// Ends this process where a rank has gone, and says which, unless another one has.
+fn gone(rank: Option<&Gone>, kept: bool, json: bool) {
+    if !report::has_last_word() {
+        return;
+    }
+    // Not `exit`: the main thread is in a call of MPI.
+    let Some(rank) = rank else { signal_hook::low_level::exit(1) };
     let error = Error::Request {
         kind: Kind::Failed,
         message: format!("{rank}; the run has ended"),
@@ -50,12 +55,7 @@ fn gone(rank: &Gone, kept: bool, json: bool) {
             .into_iter()
             .collect(),
     };
-    if !report::has_last_word() {
-        return;
-    }
-    let code = crate::print_error(&error, json);
-    // Not `exit`: the main thread is in a call of MPI.
-    signal_hook::low_level::exit(i32::from(code));
+    signal_hook::low_level::exit(i32::from(crate::print_error(&error, json)));
 }
 
 /// Runs the stencil on all ranks; the first one has the report.

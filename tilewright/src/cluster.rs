@@ -18,7 +18,7 @@
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::model::{Model, Residence};
-use crate::ranks::{Exchange, exchange, exchange_once, ghosts, products};
+use crate::ranks::{Exchange, as_planes, exchange, exchange_once, ghosts, products, stride};
 use crate::{strategies, text};
 use cost_models::machine::{Machine, Network};
 use hhc_codegen::TileSizes;
@@ -393,7 +393,13 @@ impl<'a> Cluster<'a> {
             FieldRole::State { levels, .. } => (levels * field.element.bytes()) as f64,
             FieldRole::Coefficient => 0.0,
         };
-        let bytes = (points(&wide) - points(&cut.own)) * program.fields.iter().map(of_state).sum::<f64>();
+        let planes = as_planes(program, &cut.counts);
+        let of_points = |extents: &[i64]| match planes {
+            true => (extents[0] * stride(extents)) as f64,
+            false => points(extents),
+        };
+        let bytes =
+            (of_points(&wide) - of_points(&cut.own)) * program.fields.iter().map(of_state).sum::<f64>();
         let (mut directions, mut local) = (1.0, 1.0);
         for (sides, &count) in cut.sides.iter().zip(&cut.counts) {
             let ways = 1.0 + sides.iter().filter(|&&side| side).count() as f64;
@@ -402,13 +408,15 @@ impl<'a> Cluster<'a> {
         }
         let messages = directions - local;
         let network = if messages > 0.0 { self.network.seconds(messages, bytes) } else { 0.0 };
-        let packing = bytes * self.packing;
+        // Planes are sent and received where they lie; while points are computed, a copy is sent.
+        let (packing, packed) = (bytes * self.packing, if planes { [0.0, 0.5] } else { [1.0, 1.0] });
         // Of the ghosts' time, the share that is computed before they are wrong.
         let ghosts = match tiled.once {
             true => (all - own) * self.share_of_ghosts(cut, k, &wide),
             false => all - own,
         };
-        let blocking = (ghosts, network, packing);
+        let blocking = (ghosts, network, packing * packed[0]);
+        let packing = packing * packed[1];
         let overlapped = match tiled.once {
             true => self
                 .parts(cut, k, tiled)?
@@ -531,14 +539,7 @@ impl<'a> Cluster<'a> {
 
 /// Bytes of the arrays of a box: every slot of every field, with rows padded as `tw_strides` of the library pads them.
 pub fn array_bytes(program: &Program, wide: &[i64]) -> u64 {
-    let mut elements = *wide.last().unwrap_or(&0);
-    for extent in wide.iter().rev().skip(1) {
-        elements = (elements + 15) / 16 * 16;
-        while (elements * 4 + 256) % 4096 < 512 || (elements * 8 + 256) % 4096 < 512 {
-            elements += 16;
-        }
-        elements *= extent;
-    }
+    let elements = stride(wide) * wide.first().unwrap_or(&0);
     let level = |bytes: usize| (elements as u64 * bytes as u64 + 64) / 64 * 64;
     program.fields.iter().map(|field| level(field.element.bytes()) * field.role.slots() as u64).sum()
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
 use crate::plan::{Tiling, plan};
-use crate::ranks::{Exchange, Ranks, check, exchange, exchange_once, ghosts, product_text};
+use crate::ranks::{Exchange, Ranks, check, exchange, exchange_once, ghosts, least_cut, product_text};
 use cost_models::machine::Machine;
 use execution::compare::{Comparison, checksum, compare};
 use execution::grid::{ProgramData, ValuesRef, check_memory};
@@ -140,13 +140,12 @@ pub fn run(
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = request.threads.unwrap_or((cores / world.here.max(1)).max(1));
     // Tile sizes suit the box of a rank.
-    let each = (world.count as f64).powf(1.0 / program.dimension() as f64);
-    let own: Vec<i64> = match request.ranks.counts() {
-        Some(counts) => {
-            request.size.iter().zip(counts).map(|(extent, count)| (extent / count).max(1)).collect()
-        }
-        None => request.size.iter().map(|&extent| ((extent as f64 / each) as i64).max(1)).collect(),
+    let counts = match request.ranks.counts() {
+        Some(counts) => counts.to_vec(),
+        None => least_cut(&ghosts(program)?, request.size, world.count as i64),
     };
+    let own: Vec<i64> =
+        request.size.iter().zip(&counts).map(|(extent, count)| (extent / count).max(1)).collect();
     let wish = Wish {
         size: Some(&own),
         steps: Some(request.steps),

@@ -22,6 +22,8 @@ use toolchain::interrupt;
 const BEAT: u8 = b'.';
 /// A process ends in order.
 const FAREWELL: u8 = b'q';
+/// A process ends because a rank has gone, and has said so.
+const ENDED: u8 = b'e';
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(10);
 /// How much later ranks other than the second one say that the first one has gone.
@@ -50,6 +52,9 @@ impl fmt::Display for Gone {
     }
 }
 
+/// Who hears of it; of none where another rank has said which.
+type Told = dyn Fn(Option<&Gone>) + Send + Sync;
+
 /// What the threads of a process have in common.
 struct Shared {
     limit: Duration,
@@ -58,7 +63,7 @@ struct Shared {
     sent: AtomicU64,
     ending: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
-    told: Box<dyn Fn(&Gone) + Send + Sync>,
+    told: Box<Told>,
 }
 
 /// A watch over all ranks, until it is dropped.
@@ -76,14 +81,15 @@ fn token() -> [u8; 16] {
 }
 
 impl Watch {
-    /// Begins to watch; all ranks call it. `told` hears of ranks that have gone, on another thread.
+    /// Begins to watch; all ranks call it. `told` hears of ranks that have gone, on another thread; of none where another rank has said which, and
+    /// ends. Not every launcher ends the others then.
     ///
     /// # Errors
     /// What MPI says.
     pub fn start(
         world: &World,
         limit: Duration,
-        told: impl Fn(&Gone) + Send + Sync + 'static,
+        told: impl Fn(Option<&Gone>) + Send + Sync + 'static,
     ) -> Result<Watch> {
         let shared = Arc::new(Shared {
             limit,
@@ -144,16 +150,16 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.shared.end();
+        self.shared.end(FAREWELL);
     }
 }
 
 impl Shared {
     /// Takes leave of the others.
-    fn end(&self) {
+    fn end(&self, word: u8) {
         self.ending.store(true, Ordering::SeqCst);
         for stream in lock(&self.streams).iter_mut() {
-            let _ = stream.write_all(&[FAREWELL]);
+            let _ = stream.write_all(&[word]);
         }
     }
 
@@ -253,6 +259,14 @@ fn listen(mut stream: TcpStream, peer: Gone, later: Duration, shared: &Shared) {
         match stream.read(&mut bytes) {
             Ok(0) => break None,
             Ok(count) if bytes[..count].contains(&FAREWELL) => return,
+            Ok(count) if bytes[..count].contains(&ENDED) => {
+                std::thread::sleep(LATER);
+                if !shared.over() {
+                    shared.end(ENDED);
+                    (shared.told)(None);
+                }
+                return;
+            }
             Ok(_) => {}
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 // Where this process itself was stopped, nobody is to blame.
@@ -269,7 +283,7 @@ fn listen(mut stream: TcpStream, peer: Gone, later: Duration, shared: &Shared) {
     };
     std::thread::sleep(later);
     if !shared.over() {
-        shared.end();
-        (shared.told)(&Gone { silent, ..peer });
+        shared.end(ENDED);
+        (shared.told)(Some(&Gone { silent, ..peer }));
     }
 }

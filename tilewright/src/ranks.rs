@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use hhc_codegen::strategy::Target;
 use polyhedral::ghost::{GhostProof, Ghosts};
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::{Field, FieldRole, Program};
 use serde::Serialize;
 use std::fmt;
 
@@ -50,6 +50,20 @@ pub fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
         products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
     };
     divisors.flat_map(rest).collect()
+}
+
+/// The decomposition with the least ghosts per point; of equal ones that which cuts the slowest dimensions. As `tw_try` of the library, where that fits.
+pub fn least_cut(ghosts: &Ghosts, size: &[i64], ranks: i64) -> Vec<i64> {
+    let cost = |counts: &[i64]| -> f64 {
+        let cut = counts.iter().zip(size).zip(&ghosts.reach).filter(|((count, _), _)| **count > 1);
+        cut.map(|((&count, &extent), reach)| (reach[0] + reach[1]) as f64 * count as f64 / extent as f64)
+            .sum()
+    };
+    let mut all: Vec<(f64, Vec<i64>)> =
+        products(ranks, size.len()).into_iter().rev().map(|counts| (cost(&counts), counts)).collect();
+    let least = all.iter().map(|own| own.0).fold(f64::INFINITY, f64::min);
+    all.retain(|own| own.0 <= least * (1.0 + 1e-12));
+    all.into_iter().next().map_or_else(Vec::new, |own| own.1)
 }
 
 /// Refuses what cannot be spread over ranks. Nothing is refused where there are none.
@@ -169,7 +183,8 @@ impl Exchange {
 /// ```
 ///
 /// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change. Along a dimension that wraps
-/// around all `p` have a neighbour on either side; where that is the rank itself in all of a direction, nothing is sent.
+/// around all `p` have a neighbour on either side; where that is the rank itself in all of a direction, nothing is sent. Where
+/// messages are planes ([`as_planes`]), a plane has its [`stride`] in place of its points.
 pub fn exchange(
     program: &Program,
     ghosts: &Ghosts,
@@ -178,15 +193,48 @@ pub fn exchange(
     depth: i64,
     steps: i64,
 ) -> Exchange {
-    let bytes: i64 = (program.fields.iter())
-        .map(|field| match field.role {
-            FieldRole::State { levels, .. } => (levels * field.element.bytes()) as i64,
-            FieldRole::Coefficient => 0,
-        })
-        .sum();
     let depth = depth.clamp(1, steps.max(1));
     let bands = [(depth, steps / depth), (steps % depth, i64::from(steps % depth > 0))];
-    sent(program, ghosts, size, ranks, &bands, bytes)
+    sent(program, ghosts, size, ranks, &bands, levels(program, true))
+}
+
+/// Initial levels of the fields that change, or of those that do not, and the bytes that a point has in all of them.
+fn levels(program: &Program, state: bool) -> (usize, i64) {
+    let of_field = |field: &Field| match field.role {
+        FieldRole::State { levels, .. } => (state, levels),
+        FieldRole::Coefficient => (!state, 1),
+    };
+    let counted = program.fields.iter().map(|field| (of_field(field), field.element.bytes()));
+    let counted = counted.filter(|((counts, _), _)| *counts);
+    counted.fold((0, 0), |(all, sum), ((_, levels), bytes)| (all + levels, sum + (levels * bytes) as i64))
+}
+
+/// Whether the messages of what changes are whole planes (rows) as they lie in memory, with what pads them: where only the first dimension
+/// is cut, and there is one level. As `tw_alone` of the library.
+pub fn as_planes(program: &Program, ranks: &[i64]) -> bool {
+    planes(program, ranks, levels(program, true).0)
+}
+
+fn planes(program: &Program, ranks: &[i64], levels: usize) -> bool {
+    let whole = |d: usize| ranks[d] == 1 && !program.periodic[d];
+    levels == 1 && (1..ranks.len()).all(whole)
+}
+
+/// Elements from one plane (row) of a box to the next one, padded as `tw_strides` of the library pads them.
+pub fn stride(extents: &[i64]) -> i64 {
+    let Some((mut elements, before)) = extents.split_last().map(|(last, before)| (*last, before)) else {
+        return 1;
+    };
+    for (d, extent) in before.iter().enumerate().rev() {
+        elements = (elements + 15) / 16 * 16;
+        while (elements * 4 + 256) % 4096 < 512 || (elements * 8 + 256) % 4096 < 512 {
+            elements += 16;
+        }
+        if d > 0 {
+            elements *= extent;
+        }
+    }
+    if before.is_empty() { 1 } else { elements }
 }
 
 /// What is sent once, before the first step: ghost zones of the fields that do not change, as deep as they ever are.
@@ -197,22 +245,22 @@ pub fn exchange_once(
     ranks: &[i64],
     depth: i64,
 ) -> Exchange {
-    let fixed = program.fields.iter().filter(|field| field.role == FieldRole::Coefficient);
-    let bytes = fixed.map(|field| field.element.bytes() as i64).sum();
-    Exchange { bands: 0, ..sent(program, ghosts, size, ranks, &[(depth, i64::from(bytes > 0))], bytes) }
+    let fixed = levels(program, false);
+    Exchange { bands: 0, ..sent(program, ghosts, size, ranks, &[(depth, i64::from(fixed.0 > 0))], fixed) }
 }
 
-/// So many bands of so many steps, with so many bytes of a point.
+/// So many bands of so many steps, with so many levels, and bytes of a point in them.
 fn sent(
     program: &Program,
     ghosts: &Ghosts,
     size: &[i64],
     ranks: &[i64],
     bands: &[(i64, i64)],
-    bytes: i64,
+    (levels, bytes): (usize, i64),
 ) -> Exchange {
     let mut all = Exchange::default();
     let dimension = program.dimension();
+    let padded = if planes(program, ranks, levels) { Some(stride(size)) } else { None };
     for &(k, bands) in bands {
         all.bands += bands as u64;
         for direction in 0..3_usize.pow(dimension as u32) {
@@ -224,13 +272,14 @@ fn sent(
             for (d, &side) in sides.iter().enumerate() {
                 if side == 2 {
                     messages *= ranks[d];
-                    points *= size[d];
+                    points *= if padded.is_some() && d > 0 { 1 } else { size[d] };
                 } else {
                     let pairs = if program.periodic[d] { ranks[d] } else { ranks[d] - 1 };
                     messages *= pairs;
                     points *= pairs * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
                 }
             }
+            points *= padded.unwrap_or(1);
             if points > 0 {
                 all.messages += (bands * messages) as u64;
                 all.bytes += (bands * points * bytes) as u64;

@@ -427,8 +427,8 @@ fn mistakes_in_the_exchange_are_found() {
         ),
         (
             "early",
-            "tw_slot(f, state ? tw_now(plan) : 0, level);",
-            "tw_slot(f, state ? tw_now(plan) + 1 : 0, level);",
+            "tw_slot(field, state ? tw_now(plan) : 0, 0)",
+            "tw_slot(field, state ? tw_now(plan) + 1 : 0, 0)",
         ),
         ("crossed", "tw_slope[TW_DIMENSION][2] = { { 1, 1 } }", "tw_slope[TW_DIMENSION][2] = { { 0, 1 } }"),
         ("lost", "begin[0] = low - k * tw_reach[d][0] + margin[0];", "begin[0] = low + 1;"),
