@@ -8,6 +8,7 @@ use crate::run::{self, BackendName, RunArguments, RunReport};
 use crate::{initial_data, load, mpirun, outputs, report};
 use execution::ranks::World;
 use hhc_codegen::plan_counts;
+use std::path::Path;
 use std::time::Duration;
 use tilewright::on_ranks::{self, Checkpoints, OnRanks, RanksRequest};
 use tilewright::rank_watch::{Gone, Watch};
@@ -41,7 +42,7 @@ pub fn joined(world: &World) -> Result<()> {
 }
 
 /// Ends this process where a rank has gone, and says which, unless another one has.
-fn gone(rank: Option<&Gone>, kept: bool, json: bool) {
+fn gone(rank: Option<&Gone>, kept: Option<&Path>, json: bool) {
     if !report::has_last_word() {
         return;
     }
@@ -51,7 +52,8 @@ fn gone(rank: Option<&Gone>, kept: bool, json: bool) {
         kind: Kind::Failed,
         message: format!("{rank}; the run has ended"),
         hints: kept
-            .then(|| "the last checkpoint is whole: go on from it with --restart".to_owned())
+            .filter(|path| path.exists())
+            .map(|_| "the last checkpoint is whole: go on from it with --restart".to_owned())
             .into_iter()
             .collect(),
     };
@@ -68,8 +70,9 @@ pub fn run(arguments: &RunArguments, ranks: Ranks, session: &Session) -> Result<
     let watch = match arguments.rank_timeout {
         0 => None,
         seconds => {
-            let (kept, json) = (arguments.checkpoint.is_some(), session.json());
-            Some(Watch::start(&world, Duration::from_secs(seconds), move |rank| gone(rank, kept, json))?)
+            let (kept, json) = (arguments.checkpoint.clone(), session.json());
+            let told = move |rank: Option<&Gone>| gone(rank, kept.as_deref(), json);
+            Some(Watch::start(&world, Duration::from_secs(seconds), told)?)
         }
     };
     let outcome = on_ranks::all_or_none(&world, all(arguments, ranks, &world, session));
