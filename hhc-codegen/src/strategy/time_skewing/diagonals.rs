@@ -16,10 +16,45 @@ use crate::counts::cores::{Cores, Diagonals, Outer, RowCode};
 use crate::int_expr::Environment;
 use crate::plan::SIZE_NAMES;
 use crate::strategy::pieces::{Closed, Pieces, add_boxes};
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Coordinates of a tile in the dimensions that are cut, but the last one; 0 where there are fewer.
 type Place = [i64; 2];
+
+/// Intervals of tiles along the last dimension that is cut, by place.
+struct Ends {
+    /// The place of the first one.
+    first: Place,
+    /// Places along the second dimension.
+    width: i64,
+    /// Place by place, the second dimension innermost; (`i64::MAX`, `i64::MIN`) where nothing is known.
+    of: Vec<Closed>,
+}
+
+impl Ends {
+    /// Nothing, for all places between these.
+    fn within([(low0, high0), (low1, high1)]: [Closed; 2]) -> Ends {
+        let number = |low: i64, high: i64| high.saturating_sub(low).saturating_add(1).max(0);
+        let width = number(low1, high1);
+        let number = usize::try_from(number(low0, high0) * width).unwrap_or(0);
+        Ends { first: [low0, low1], width, of: vec![(i64::MAX, i64::MIN); number] }
+    }
+
+    /// Adds an interval.
+    fn add(&mut self, place: Place, (low, high): Closed) {
+        let index = (place[0] - self.first[0]) * self.width + place[1] - self.first[1];
+        if let Some(known) = usize::try_from(index).ok().and_then(|index| self.of.get_mut(index)) {
+            *known = (known.0.min(low), known.1.max(high));
+        }
+    }
+
+    /// What is known, and the sum of each place's coordinates.
+    fn known(&self) -> impl Iterator<Item = (i64, Closed)> + '_ {
+        let rows = (self.first[0]..).zip(self.of.chunks(self.width.max(1) as usize));
+        rows.flat_map(|(row, ends)| (row + self.first[1]..).zip(ends.iter().copied()))
+            .filter(|(_, (low, high))| low <= high)
+    }
+}
 
 /// Coordinates of an interval whose rest modulo `size` is `least` or more.
 fn with_rest((low, high): Closed, size: i64, least: i64) -> i64 {
@@ -205,10 +240,11 @@ impl Counted<'_> {
     fn of_band(&self, band: i64, cut: &[usize], visit: &mut dyn FnMut(i64, Closed)) {
         let Some((&last, _)) = cut.split_last() else { return visit(0, (0, 0)) };
         let in_order = self.tiles.program.sweeps_in_order().next().is_some();
-        let mut of: BTreeMap<Place, Closed> = BTreeMap::new();
-        for statement in (0..self.cores.code.len()).filter(|&k| self.cores.code[k].points() > 0.0) {
+        let steps = band * self.tiles.steps..((band + 1) * self.tiles.steps).min(self.cores.steps);
+        let mut of = Ends::within(self.places_of_band(steps.clone(), &cut[..cut.len() - 1]));
+        for statement in self.statements() {
             let mut before: Option<Vec<Closed>> = None;
-            for step in band * self.tiles.steps..((band + 1) * self.tiles.steps).min(self.cores.steps) {
+            for step in steps.clone() {
                 let in_tiles = |&d: &usize| {
                     let (low, high) = self.coordinates(statement, step, d);
                     (low.div_euclid(self.tiles.sizes[d]), high.div_euclid(self.tiles.sizes[d]))
@@ -221,7 +257,33 @@ impl Counted<'_> {
                 before = Some(own);
             }
         }
-        of.iter().for_each(|(place, &ends)| visit(place.iter().sum(), ends));
+        of.known().for_each(|(coordinates, ends)| visit(coordinates, ends));
+    }
+
+    /// Statements that compute something.
+    fn statements(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.cores.code.len()).filter(|&k| self.cores.code[k].points() > 0.0)
+    }
+
+    /// Between which coordinates the tiles of some steps lie, at most, in the dimensions that are cut but the last one.
+    fn places_of_band(&self, steps: Range<i64>, cut: &[usize]) -> [Closed; 2] {
+        let mut found = [(0, 0); 2];
+        for (own, &d) in found.iter_mut().zip(cut) {
+            let size = self.tiles.sizes[d];
+            let ends = self.statements().flat_map(|statement| {
+                let domain = &self.cores.code[statement].domain;
+                let cross = &self.tiles.skews[d].cross;
+                let low: i64 = cross.iter().zip(domain).map(|(cross, own)| cross * own.0).sum();
+                let high: i64 = cross.iter().zip(domain).map(|(cross, own)| cross * (own.1 - 1)).sum();
+                // Coordinates grow with time.
+                [steps.start, steps.end - 1].map(|step| {
+                    let (least, most) = self.coordinates(statement, step, d);
+                    ((least + low).div_euclid(size), (most + high).div_euclid(size))
+                })
+            });
+            *own = ends.fold((i64::MAX, i64::MIN), |all, one| (all.0.min(one.0), all.1.max(one.1)));
+        }
+        found
     }
 
     /// Walks through the coordinates of tiles in all dimensions but the last one that is cut; `points` are the intervals of
@@ -232,7 +294,7 @@ impl Counted<'_> {
         last: usize,
         (place, cut): (Place, usize),
         points: &mut Vec<Closed>,
-        of: &mut BTreeMap<Place, Closed>,
+        of: &mut Ends,
     ) {
         let d = points.len();
         let (low, end) = self.cores.code[statement].domain[d];
@@ -243,9 +305,7 @@ impl Counted<'_> {
         let size = self.tiles.sizes[d];
         if d == last {
             let ends = (least.div_euclid(size), most.div_euclid(size));
-            let known = of.entry(place).or_insert(ends);
-            *known = (known.0.min(ends.0), known.1.max(ends.1));
-            return;
+            return of.add(place, ends);
         }
         let mut on = |place: (Place, usize), own: Closed| {
             points.push(own);
