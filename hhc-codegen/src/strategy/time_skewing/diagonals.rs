@@ -48,12 +48,20 @@ impl Ends {
         }
     }
 
-    /// What is known, and the sum of each place's coordinates.
-    fn known(&self) -> impl Iterator<Item = (i64, Closed)> + '_ {
+    /// What is known.
+    fn known(&self) -> impl Iterator<Item = (Place, Closed)> + '_ {
         let rows = (self.first[0]..).zip(self.of.chunks(self.width.max(1) as usize));
-        rows.flat_map(|(row, ends)| (row + self.first[1]..).zip(ends.iter().copied()))
+        rows.flat_map(|(row, ends)| (self.first[1]..).map(move |at| [row, at]).zip(ends.iter().copied()))
             .filter(|(_, (low, high))| low <= high)
     }
+}
+
+/// The parts into which the ends of intervals cut a line; one, where there are no intervals.
+fn cut_by(intervals: impl Iterator<Item = Closed>) -> Vec<Closed> {
+    let mut ends: Vec<i64> = intervals.flat_map(|(low, high)| [low, high + 1]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    if ends.is_empty() { vec![(0, 0)] } else { ends.windows(2).map(|ends| (ends[0], ends[1] - 1)).collect() }
 }
 
 /// Coordinates of an interval whose rest modulo `size` is `least` or more.
@@ -206,23 +214,26 @@ impl Counted<'_> {
         let diagonals = self.tiles.diagonals();
         let (first, last) = (diagonals.low.evaluate(&environment)?, diagonals.high.evaluate(&environment)?);
         let number = usize::try_from(last - first + 1).unwrap_or(0);
-        // Differences of neighbouring diagonals.
-        let mut more = vec![0_i64; number + 1];
+        // Tiles of a box lie on diagonals as (1 - x^a)(1 - x^b)(1 - x^c)/(1 - x)^3 has coefficients: differences of the third order.
+        let mut tiles = vec![0_i64; number + 3];
         let cut: Vec<usize> = (0..self.cores.dimension()).filter(|&d| self.tiles.sizes[d] > 0).collect();
         for band in 0..(self.cores.steps + self.tiles.steps - 1) / self.tiles.steps {
-            self.of_band(band, &cut, &mut |coordinates, (low, high)| {
-                let at = |last: i64| usize::try_from(band + coordinates + last - first).ok();
-                if let (Some(low), Some(high)) = (at(low), at(high + 1))
-                    && high < more.len()
-                {
-                    more[low] += 1;
-                    more[high] -= 1;
+            self.of_band(band, &cut, &mut |[rows, columns], along| {
+                let own = [rows, columns, along];
+                let least = band + own.iter().map(|own| own.0).sum::<i64>() - first;
+                for corner in 0..8 {
+                    let beyond = |d: &usize| corner >> d & 1 == 1;
+                    let beside: i64 = (0..3).filter(beyond).map(|d| own[d].1 - own[d].0 + 1).sum();
+                    let sign = if (0..3).filter(beyond).count() % 2 == 0 { 1 } else { -1 };
+                    let at = usize::try_from(least + beside).ok().and_then(|at| tiles.get_mut(at));
+                    at.into_iter().for_each(|at| *at += sign);
                 }
             });
         }
-        let mut tiles = 0;
-        for change in &more[..number] {
-            tiles += change;
+        for _ in 0..3 {
+            (1..tiles.len()).for_each(|at| tiles[at] += tiles[at - 1]);
+        }
+        for &tiles in &tiles[..number] {
             found.tiles += tiles as f64;
             found.rounds += (tiles as f64 / self.cores.threads as f64).ceil();
         }
@@ -236,28 +247,41 @@ impl Counted<'_> {
         Some(())
     }
 
-    /// The tiles of a band of time: for the sum of all coordinates but the last one, those of the last one.
-    fn of_band(&self, band: i64, cut: &[usize], visit: &mut dyn FnMut(i64, Closed)) {
-        let Some((&last, _)) = cut.split_last() else { return visit(0, (0, 0)) };
-        let in_order = self.tiles.program.sweeps_in_order().next().is_some();
+    /// The tiles of a band of time: boxes of places, and the tiles along the last dimension at each place of a box.
+    fn of_band(&self, band: i64, cut: &[usize], visit: &mut dyn FnMut([Closed; 2], Closed)) {
+        let Some((&last, leading)) = cut.split_last() else { return visit([(0, 0); 2], (0, 0)) };
         let steps = band * self.tiles.steps..((band + 1) * self.tiles.steps).min(self.cores.steps);
-        let mut of = Ends::within(self.places_of_band(steps.clone(), &cut[..cut.len() - 1]));
-        for statement in self.statements() {
-            let mut before: Option<Vec<Closed>> = None;
-            for step in steps.clone() {
-                let in_tiles = |&d: &usize| {
-                    let (low, high) = self.coordinates(statement, step, d);
-                    (low.div_euclid(self.tiles.sizes[d]), high.div_euclid(self.tiles.sizes[d]))
-                };
-                let own: Vec<Closed> = cut.iter().map(in_tiles).collect();
-                // Of lines, the tiles of one dimension depend on the points of another one.
-                if in_order || before.as_ref() != Some(&own) {
-                    self.of_step((statement, step), last, ([0; 2], 0), &mut Vec::new(), &mut of);
-                }
-                before = Some(own);
+        let all = self.statements().flat_map(|statement| steps.clone().map(move |step| (statement, step)));
+        // Of lines, the tiles of one dimension depend on the points of another one.
+        if self.tiles.program.sweeps_in_order().next().is_some() {
+            let mut of = Ends::within(self.places_of_band(steps.clone(), leading));
+            all.for_each(|at| self.of_step(at, last, ([0; 2], 0), &mut Vec::new(), &mut of));
+            return of.known().for_each(|(place, ends)| visit(place.map(|at| (at, at)), ends));
+        }
+        let mut boxes: Vec<Vec<Closed>> = Vec::new();
+        for (statement, step) in all {
+            let in_tiles = |&d: &usize| {
+                let (low, high) = self.coordinates(statement, step, d);
+                (low.div_euclid(self.tiles.sizes[d]), high.div_euclid(self.tiles.sizes[d]))
+            };
+            let own = cut.iter().map(in_tiles).collect();
+            if !boxes.contains(&own) {
+                boxes.push(own);
             }
         }
-        of.known().for_each(|(coordinates, ends)| visit(coordinates, ends));
+        let parts = |d: usize| cut_by(boxes.iter().filter(|_| d < leading.len()).map(|own| own[d]));
+        let holds =
+            |own: Option<&Closed>, part: Closed| own.is_none_or(|own| own.0 <= part.0 && part.1 <= own.1);
+        for rows in parts(0) {
+            let of_rows = boxes.iter().map(|own| own.split_at(leading.len()));
+            let of_rows: Vec<_> = of_rows.filter(|(own, _)| holds(own.first(), rows)).collect();
+            for columns in parts(1) {
+                let along =
+                    of_rows.iter().filter(|(own, _)| holds(own.get(1), columns)).map(|(_, along)| along[0]);
+                let along = along.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+                along.into_iter().for_each(|along| visit([rows, columns], along));
+            }
+        }
     }
 
     /// Statements that compute something.
