@@ -309,22 +309,31 @@ fn refuse(
         _ => String::new(),
     };
     if reader == writer {
-        return Box::new(
-            Diagnostic::limitation(
-                codes::IN_PLACE,
-                read.span.clone(),
-                format!("this reads a point of `{name}` that the same sweep has just computed"),
-            )
-            .label("read here")
-            .related(target, "computed here, in place")
-            .note(vector)
-            .note(
-                "an update in place (Gauss-Seidel) is computed in the order of its subscripts, each counting up, the first \
-                 one outermost; here the loops go another way, so that this point comes later",
-            )
-            .hint("count up, and nest the loops in the order of the subscripts, if that is what is meant")
-            .hint("or write to a second array, or to the other one of two buffers (Jacobi)"),
+        let back = distance.iter().find(|(by, at)| *by != 0 && nest.loops[*at].descending);
+        let found = Diagnostic::limitation(
+            codes::IN_PLACE,
+            read.span.clone(),
+            format!("this reads a point of `{name}` that the same sweep has just computed"),
+        )
+        .label("read here")
+        .related(target, "computed here, in place")
+        .note(vector)
+        .note(
+            "an update in place (Gauss-Seidel) is computed in the order of its subscripts, each counting up, the first \
+             one outermost; here the loops go another way, so that this point comes later",
         );
+        return Box::new(match back {
+            Some((_, at)) => found
+                .note(format!(
+                    "`{}` counts down: where other loops of a step have swept the same lines forward, as in the solution of \
+                     tridiagonal systems (ADI), every point waits for its whole line, and no tile can hold two steps",
+                    nest.loops[*at].name
+                ))
+                .hint("store the lines the other way round and count up, if all loops over them go this way"),
+            None => found
+                .hint("count up, and nest the loops in the order of the subscripts, if that is what is meant")
+                .hint("or write to a second array, or to the other one of two buffers (Jacobi)"),
+        });
     }
     Box::new(
         Diagnostic::limitation(

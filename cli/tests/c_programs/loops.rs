@@ -26,6 +26,7 @@ fn sweeps_in_order() {
     same("seidel_2d.c", &["-DDATA=float", "-DN=61", "-DSTEPS=7"], &[]);
     same("over_relaxation.c", &[], &["--tile", "st=4,s0=3,s1=8,s2=7"]);
     same("gauss_seidel_lines.c", &[], &["--tile", "st=4,s0=23"]);
+    same("line_recurrences.c", &[], &small);
 }
 
 /// Updates in place in colours, by strategies that take points in any order.
@@ -76,6 +77,7 @@ fn as_people_write_them() {
     same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("backwards.c", &[], &[]);
     same("step_by_step.c", &[], &[]);
+    same("tridiagonal_lines.c", &[], &[]);
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);
     same("neighbours_by_loops.c", &[], &[]);
     same("beside_functions.c", &[], &[]);
