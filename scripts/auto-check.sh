@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 tilewright=${TILEWRIGHT:-target/release/tilewright}
 rounds=${ROUNDS:-3}
 grids=${GRIDS:-4000000:1000 4000x4000:100 256x256x256:50}
-strategies="auto hhc naive time-skewing diamond"
+strategies="auto hhc naive time-skewing diamond overlapped"
 # The choice is made on this computer, not for the machine that tests name.
 unset TILEWRIGHT_MACHINE
 python3 - "$tilewright" "$rounds" "$strategies" "$grids" ${named[@]+"${named[@]}"} <<'END'

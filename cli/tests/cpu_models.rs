@@ -70,7 +70,7 @@ fn tuning_is_exact_and_over_all_strategies() {
         tuned["evaluated"].as_u64().unwrap()
     };
     assert!(2 * evaluated("exact") < evaluated("exhaustive"));
-    assert_eq!(exact["strategies"].as_array().unwrap().len(), 4);
+    assert_eq!(exact["strategies"].as_array().unwrap().len(), 5);
     let naive = tilewright(&command("tune", &["--strategy", "naive"])).succeeded().json();
     assert!(naive["value"].as_f64().unwrap() >= exact["value"].as_f64().unwrap());
     for (more, reason) in [
@@ -118,7 +118,7 @@ fn openmp_code_has_the_models_sizes() {
         assert_eq!((&named["tile"], &named["strategy"]), (&tuned["tile"], &tuned["strategy"]));
         let by = named["chosen_by"].as_str().unwrap();
         assert!(by.starts_with("chosen by the cost model for zen4"), "{by}");
-        assert_eq!(by.contains(" among 4 strategies: "), strategy == "auto", "{by}");
+        assert_eq!(by.contains(" among 5 strategies: "), strategy == "auto", "{by}");
     }
     let here = compile(&[], "here")["chosen_by"].as_str().unwrap().to_owned();
     assert!(here.starts_with("chosen by the cost model for zen4 with "), "{here}");

@@ -82,13 +82,20 @@ pub fn load_side_by_side(plans: &[KernelPlan], done: &(dyn Fn(usize) + Sync)) ->
 }
 
 /// Generates, compiles and loads the OpenMP code of several plans of one program, which differ in their tiles: as few
-/// objects as possible, because the compiler's time goes into what all of them share.
+/// objects as possible, because the compiler's time goes into what all of them share. Plans with storages of their own share
+/// nothing.
 ///
 /// # Errors
 /// As for [`load`].
 pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
-    let tiled = of_variants(plans, &CompileOptions::default())?;
-    if tiled.is_empty() { plans.iter().map(load).collect() } else { Ok(tiled) }
+    let is_plain = |plan: &KernelPlan| openmp::can_be_variants(slice::from_ref(plan));
+    let plain: Vec<KernelPlan> = plans.iter().filter(|plan| is_plain(plan)).cloned().collect();
+    let mut together = of_variants(&plain, &CompileOptions::default())?.into_iter();
+    let one = |plan: &KernelPlan| {
+        let tiled = is_plain(plan).then(|| together.next()).flatten();
+        tiled.map_or_else(|| load(plan), Ok)
+    };
+    plans.iter().map(one).collect()
 }
 
 /// The plans as one object, on top of one with the functions of their statements, which the cache has for all tilings; nothing

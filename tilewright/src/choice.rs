@@ -15,9 +15,10 @@ use execution::tiled::Tiled;
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
-use hhc_codegen::strategy::{self, AUTO, Target};
+use hhc_codegen::strategy::{self, AUTO, Strategy, Target};
 use optimizer::residence::best_k;
 use optimizer::{Choice, Family, Method, Objective, Tuned};
+use polyhedral::program::Program;
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -189,8 +190,8 @@ pub fn choose(
     Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
 }
 
-/// What is taken for a GPU where `auto` chooses, with notes on tiles that were passed over: the best tile of the strategies without
-/// tiles of their own, or another strategy's own tile.
+/// What is taken for a GPU where `auto` chooses, with notes on tiles that were passed over: the best tile of the strategies whose tiles
+/// were tried on a device, or another strategy's that is clearly faster.
 ///
 /// # Errors
 /// No tile fits.
@@ -211,47 +212,55 @@ fn on_gpu(
     let auto = wanted.strategy == AUTO;
     let mut request = model.request(Objective::Time, &wanted.strategy)?;
     if auto {
-        // Own tiles were tried on a device. What a search over models finds in their place was not.
-        let program = &model.problem.program;
-        request.strategies.retain(|strategy| strategy.own_tile(program, size, 1).is_none());
+        request.strategies.retain(|strategy| is_tried(*strategy, &model.problem.program, size));
     }
     let Finalist { tuned, notes, .. } =
         stage(observer, "tune", || finalists::on_machine(model, request, Method::Exact))?;
-    let faster = || stage(observer, "own tiles", || faster_own(model, size, tuned.certificate.value));
+    let faster =
+        || stage(observer, "other strategies", || faster_other(model, size, tuned.certificate.value));
     let tiling = match auto.then(faster).flatten() {
-        Some(own) => own,
+        Some(other) => other,
         None => Tiling { strategy: tuned.choice.strategy.to_owned(), tile: Some(tuned.choice.tile) },
     };
     Ok((tiling, notes))
 }
 
-/// Of the time of the best tile that a search has found, the part that another strategy's own tile may take to be chosen in its
+/// Whether tiles like those that a search over models finds were tried on a device: of strategies with tiles of their own, those were.
+pub(crate) fn is_tried(strategy: &dyn Strategy, program: &Program, size: &[i64]) -> bool {
+    strategy.own_tile(program, size, 1).is_none() && strategy.is_measured_on(Target::Cuda)
+}
+
+/// Of the time of the best tile that a search has found, the part that another strategy's tile may take to be chosen in its
 /// place: no prediction is closer.
 const CLEARLY_FASTER: f64 = 0.8;
 
-/// The own tile of a strategy that has one, if the model says that it is clearly faster than the best one found, and
-/// the compiler that all it has fits in registers.
-fn faster_own(model: &GpuModel, size: &[i64], seconds: f64) -> Option<Tiling> {
+/// The tile of a strategy whose tiles were not tried, its own if it has one, if the model says that it is clearly faster than the best
+/// one found, and the compiler that all it has fits in registers.
+fn faster_other(model: &GpuModel, size: &[i64], seconds: f64) -> Option<Tiling> {
     let Problem { program, cone, .. } = &model.problem;
     let multiprocessors = model.machine.gpu().map_or(1, |gpu| gpu.n_sm);
     let taken =
         strategy::in_auto(Target::Cuda).filter(|strategy| strategy::taken(*strategy, program, cone).is_ok());
-    let own = taken.filter_map(|strategy| {
-        let tile = strategy.own_tile(program, size, multiprocessors)?;
+    let others = taken.filter(|strategy| !is_tried(*strategy, program, size));
+    let others = others.filter_map(|strategy| {
         let request = model.request(Objective::Time, strategy.id()).ok()?;
+        let tile = match strategy.own_tile(program, size, multiprocessors) {
+            Some(own) => own,
+            None => optimizer::tune(&request, Method::Exact).ok()?.choice.tile,
+        };
         let hardware = &request.model.hardware;
         let (family, sizes) = Family::of_tile(&model.problem, hardware, strategy, &tile).ok()?;
         let cost = request.evaluate(&family, sizes, best_k(&request, &family, sizes));
         Some((cost.prediction.seconds, strategy, tile))
     });
-    let (own_s, strategy, tile) = own.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (other_s, strategy, tile) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let own_architecture = model.machine.gpu().and_then(|gpu| u32::try_from(gpu.compute_capability).ok());
     let clean = || {
         let verdict =
             finalists::verdict(&model.problem, &model.limits(), strategy, &tile, own_architecture.as_slice());
         matches!(verdict, Verdict::Clean)
     };
-    (own_s < CLEARLY_FASTER * seconds && clean())
+    (other_s < CLEARLY_FASTER * seconds && clean())
         .then(|| Tiling { strategy: strategy.id().to_owned(), tile: Some(tile.clone()) })
 }
 

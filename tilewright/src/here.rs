@@ -2,7 +2,8 @@
 //!
 //! In this order: the machine that `$TILEWRIGHT_MACHINE` names; `@here`, which `calibrate` writes, if it was made on this
 //! processor; what was measured at first use, kept under the processor's own name; a measurement now. Where none of them
-//! can be had, another CPU stands in, and [`Here::caution`] says so.
+//! can be had, another CPU stands in, and [`Here::caution`] says so. What was measured while others were at work is measured
+//! again when they are not.
 
 use crate::cpu_model::{usable_threads, usual_machine};
 use crate::error::Result;
@@ -18,6 +19,8 @@ use polyhedral::program::Program;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+use toolchain::interference::Watch;
 use toolchain::machine::processor_id;
 
 /// The variable that names the machine where no other one is named.
@@ -26,6 +29,12 @@ pub const VARIABLE: &str = "TILEWRIGHT_MACHINE";
 const USUAL_STENCIL: &str = "heat2d";
 /// Measurements of each kind.
 const ROUNDS: usize = 3;
+/// The part of the machine's time that others may use in measurements that are not repeated by a later run.
+const BUSY: f64 = 0.1;
+/// What the source of those ends with that are.
+const AMONG_OTHERS: &str = ", while others were at work";
+/// In so long the clock tells whether others are at work.
+const LOOK: Duration = Duration::from_millis(120);
 
 /// This computer.
 pub struct Here {
@@ -35,13 +44,17 @@ pub struct Here {
     pub named: bool,
     /// Whether the user measured or named it, so that nothing is added to it.
     complete: bool,
+    /// Where it was measured while others were at work: since when it is known whether they are now.
+    doubtful: Option<Watch>,
     /// Whose constants these are, where they are not of this processor: a sentence.
     pub caution: Option<String>,
 }
 
 impl Here {
     fn own(machine: Machine) -> Here {
-        Here { machine, named: false, complete: false, caution: None }
+        let source = machine.calibration.as_ref().map_or("", |own| own.source.as_str());
+        let doubtful = source.ends_with(AMONG_OTHERS).then(Watch::start);
+        Here { machine, named: false, complete: false, doubtful, caution: None }
     }
 
     /// What the constants are of, in a few words.
@@ -51,7 +64,19 @@ impl Here {
 
     /// Whether there is nothing to measure for this program.
     pub fn is_measured_for(&self, program: &Program) -> bool {
-        self.complete || (self.caution.is_none() && is_measured(&self.machine, program))
+        let own = self.caution.is_none() && is_measured(&self.machine, program);
+        self.complete || (own && !self.is_worth_another())
+    }
+
+    /// Whether it was measured while others were at work, who are no longer.
+    fn is_worth_another(&self) -> bool {
+        let calm = |watch: &Watch| watch.others().map(|others| others <= BUSY);
+        self.doubtful.as_ref().is_some_and(|watch| {
+            calm(watch).unwrap_or_else(|| {
+                std::thread::sleep(LOOK);
+                calm(watch).unwrap_or(false)
+            })
+        })
     }
 
     /// Another CPU's constants, and why.
@@ -61,7 +86,7 @@ impl Here {
             "tile sizes were chosen with the constants of another CPU, {}: {why}",
             machine.description.split(',').next().unwrap_or(&machine.name)
         );
-        Ok(Here { machine, named: false, complete: false, caution: Some(caution) })
+        Ok(Here { machine, named: false, complete: false, doubtful: None, caution: Some(caution) })
     }
 }
 
@@ -74,7 +99,7 @@ pub fn known() -> Result<Here> {
         let machine = machines::machine(&name)?;
         // A GPU says nothing about code for a CPU.
         if machine.kind == MachineKind::Cpu {
-            return Ok(Here { machine, named: true, complete: true, caution: None });
+            return Ok(Here { machine, named: true, complete: true, doubtful: None, caution: None });
         }
     }
     let processor = processor_id();
@@ -105,7 +130,8 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
     if here.is_measured_for(program) {
         return Ok(here);
     }
-    if here.caution.is_none() {
+    let again = here.is_worth_another();
+    if here.caution.is_none() && !again {
         return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), program)) {
             Ok(machine) => Ok(Here::own(kept(machine))),
             Err(error) if interrupted(&error) => Err(error.into()),
@@ -122,7 +148,12 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
             _ => {}
         }
         let request = request(vec![usual]);
-        let machine = calibrate::cpu(&request, &mut |_, part| progress((700.0 * part) as i64))?.machine;
+        let watch = Watch::start();
+        let mut machine = calibrate::cpu(&request, &mut |_, part| progress((700.0 * part) as i64))?.machine;
+        let busy = watch.others().is_some_and(|others| others > BUSY);
+        if let Some(calibration) = machine.calibration.as_mut().filter(|_| busy) {
+            calibration.source.push_str(AMONG_OTHERS);
+        }
         if is_measured(&machine, program) {
             return Ok(machine);
         }
@@ -134,6 +165,7 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
     match stage_of(observer, STAGE, 1000, all) {
         Ok(machine) => Ok(Here::own(kept(machine))),
         Err(error) if interrupted(&error) => Err(error.into()),
+        Err(_) if again => Ok(here),
         Err(error) => Here::other(&format!("this computer could not be measured ({})", first_line(&error))),
     }
 }

@@ -1,6 +1,6 @@
 //! A stencil on a machine, ready for the models: what tiles cost there and why, and which of them are best.
 
-use crate::choice::automatic_on_gpu;
+use crate::choice::{automatic_on_gpu, is_tried};
 use crate::cpu_model::CpuModel;
 use crate::error::{Error, Result};
 use crate::finalists::{Finalist, finalist};
@@ -341,10 +341,10 @@ impl Model {
         Ok(Optimum { tuned, explanation, strategies, notes })
     }
 
-    /// What `run` takes where a strategy has tiles of its own, which were tried on a device.
+    /// What `run` takes where the tiles that a search finds were not tried on a device.
     fn taken_by_run(&self, model: &GpuModel, request: &Request<'_>) -> Result<Option<String>> {
         let Problem { program, size, .. } = &model.problem;
-        if request.strategies.iter().all(|own| own.own_tile(program, size, 1).is_none()) {
+        if request.strategies.iter().all(|own| is_tried(*own, program, size)) {
             return Ok(None);
         }
         let (taken, _) = automatic_on_gpu(model, size, &Silent)?;
@@ -352,9 +352,9 @@ impl Model {
         let tile = self.complete(strategy, taken.tile.as_ref())?;
         let seconds = self.cost(strategy, &tile, Residence::Best)?.0.prediction.seconds;
         Ok(Some(format!(
-            "`run --strategy auto` takes {} {tile} on this machine, {seconds:.3e} s by the model: of a strategy that has tiles of \
-             its own, it takes one that was tried on a device, if the model says that it is clearly faster than the best tile of \
-             the others",
+            "`run --strategy auto` takes {} {tile} on this machine, {seconds:.3e} s by the model: of a strategy whose tiles were not \
+             tried on a device, it takes one, its own where it has any, if the model says that it is clearly faster than the best \
+             tile of the others",
             strategy.id()
         )))
     }

@@ -23,11 +23,11 @@ use cost_models::machine::{
 use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use rayon::prelude::*;
-use resident::{Bench, Resident};
+use resident::Resident;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use toolchain::clock::{Timing, median};
+use toolchain::clock::median;
 use toolchain::energy::Rapl;
 use toolchain::machine::{MachineFacts, available_memory, largest_cache, processor_id};
 
@@ -146,13 +146,11 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let bench = Bench::of(program, &analysis.cone, &HALF_HEIGHTS)?;
-        let residents = &bench.residents;
+        let residents = &Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS)?;
         if number == 0 {
             let some = shapes(&residents[0], FEWEST, FILL * near);
             residents[0].measure(&some[..some.len().min(1)], request.threads, (WAKING, WAKING))?;
-            let launch = launch::measure_launch(&bench, program, request.threads, request.rounds)?;
-            calibration.t_sync_s = quantity(&launch);
+            calibration.t_sync_s = launch::measure(request.threads)?;
         }
         let (body, found) = cached_body(residents, (first, near), request)?;
         disturbed += found.0;
@@ -217,7 +215,7 @@ pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequ
     let system = MachineFacts::collect(None);
     let (near, _) = cache_shares(&system.caches, system.usable_cpus);
     let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let residents = &Bench::of(program, &analysis.cone, &HALF_HEIGHTS)?.residents;
+    let residents = &Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS)?;
     let first = first_share(&system.caches, system.usable_cpus);
     let (mut body, _) = cached_body(residents, (first, near), request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
@@ -256,13 +254,17 @@ pub fn compile_ahead(programs: &[Arc<Program>]) -> Result<()> {
     let token = toolchain::cancel::Cancel::current();
     let one = |program: &Arc<Program>| {
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        Bench::of(program, &analysis.cone, &HALF_HEIGHTS).map(|_| ())
+        Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS).map(|_| ())
     };
     let is_new = |number: &usize| {
         programs[..*number].iter().all(|other| other.to_source() != programs[*number].to_source())
     };
     let distinct: Vec<usize> = (0..programs.len()).filter(is_new).collect();
-    distinct.into_par_iter().try_for_each(|number| token.scope(|| one(&programs[number])))
+    let (all, idle) = rayon::join(
+        || distinct.into_par_iter().try_for_each(|number| token.scope(|| one(&programs[number]))),
+        || token.scope(|| launch::compile().map(|_| ())),
+    );
+    all.and(idle)
 }
 
 /// From seconds per line of 64 bytes, by dimension, to the median in seconds per word of 4 bytes. A time of nothing would
@@ -328,14 +330,6 @@ fn iteration(resident: &Resident, body: &BodyCosts, system: &MachineFacts) -> Qu
     let lanes = facts::cpu_facts(system, 1).lanes(bytes) as f64;
     let value = (best * lanes).max(1e-15);
     Quantity { value, dispersion: Some(body.dispersion * value), runs: Some(body.measurements) }
-}
-
-fn quantity(timing: &Timing) -> Quantity {
-    Quantity {
-        value: timing.median,
-        dispersion: Some(timing.dispersion),
-        runs: Some(timing.seconds_all.len() as i64),
-    }
 }
 
 fn quantity_of(values: &[f64]) -> Quantity {

@@ -19,7 +19,7 @@ use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
 use hhc_codegen::storage::Memory;
-use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::strategy;
 use hhc_codegen::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -84,25 +84,15 @@ struct Prepared {
     passes: i64,
 }
 
-/// What is compiled of one stencil: its resident tiles, and plain sweeps.
-pub struct Bench {
-    /// Tiles of several heights.
-    pub residents: Vec<Resident>,
-    /// The baseline, which starts a parallel region for every statement and step.
-    pub sweeps: NativeProgram,
-    /// The smallest grid on which it computes anything.
-    pub least_size: Vec<i64>,
-}
-
 /// A tile's shape: flat top, then classical sizes.
 pub type Shape = Vec<i64>;
 
-impl Bench {
+impl Resident {
     /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
     ///
     /// # Errors
     /// Those of the compiler and the loader.
-    pub fn of(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Bench> {
+    pub fn of_heights(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Vec<Resident>> {
         let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
         let statements = program.statements.len() as i64;
         let strategy = strategy::preferred();
@@ -115,26 +105,17 @@ impl Bench {
             plans.push(rows.plan(&tiled));
             all.push(rows);
         }
-        let baseline = strategy::baseline();
-        let whole = baseline.default_tile(program, cone, Target::OpenMp);
-        plans.push(strategy::plan(baseline, program, cone, &whole).map_err(internal)?);
         let parameters = default_parameters(program);
-        let mut natives: Vec<NativeProgram> =
-            tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native).collect();
-        let sweeps = natives.pop().ok_or_else(|| ExecutionError::Generate("no sweeps".to_owned()))?;
+        let natives = tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native);
         let resident = |(rows, native)| Resident {
             program: program.clone(),
             parameters: parameters.clone(),
             native,
             rows,
         };
-        let residents = all.into_iter().zip(natives).map(resident).collect();
-        let least_size = margins(program).into_iter().map(|(low, high)| low + high + 1).collect();
-        Ok(Bench { residents, sweeps, least_size })
+        Ok(all.into_iter().zip(natives).map(resident).collect())
     }
-}
 
-impl Resident {
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
@@ -395,8 +376,8 @@ mod tests {
         let program = Arc::new(polyhedral::parse("driven", driven).unwrap());
         assert_eq!(margins(&program), [(0, 1), (2, 0)]);
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        let bench = Bench::of(&program, &analysis.cone, &[4]).unwrap();
-        let resident = &bench.residents[0];
+        let residents = Resident::of_heights(&program, &analysis.cone, &[4]).unwrap();
+        let resident = &residents[0];
         let shapes = shapes(resident, FEW, 1e6);
         assert!(shapes.len() > 5);
         let measured = resident.measure(&shapes[..1], 1, (1, 1)).unwrap();
@@ -408,6 +389,6 @@ mod tests {
         let edge = "stencil edge(t, i) { field u: f32; u[t+1, i] = u[t, i+1] for i == 0; }";
         let program = Arc::new(polyhedral::parse("edge", edge).unwrap());
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        assert!(Bench::of(&program, &analysis.cone, &[4]).is_err());
+        assert!(Resident::of_heights(&program, &analysis.cone, &[4]).is_err());
     }
 }

@@ -79,6 +79,12 @@ pub trait Strategy: Sync {
         true
     }
 
+    /// Whether its tiles were measured on devices of a target. Of a strategy whose tiles were not, those who choose by a model alone
+    /// take one only where that finds it clearly faster.
+    fn is_measured_on(&self, _target: Target) -> bool {
+        true
+    }
+
     /// Whether results and times of others are compared with its own: one strategy is.
     fn is_baseline(&self) -> bool {
         false

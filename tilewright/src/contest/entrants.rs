@@ -1,10 +1,12 @@
 //! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, or if rows were as dear
 //! together as alone, some of these with sizes that no model knows the price of, and the strategies' own defaults. Where a model
 //! is wrong, it is mostly about what a cache holds; next, about what many rows together cost. Where the user asks for a contest,
-//! tiles that the model finds alike take part as well.
+//! tiles that the model finds alike take part as well. The winners of other contests for such grids take part, so that no two
+//! contests of one computer contradict each other.
 
 use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
+use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::{self, Strategy, Target};
 
 /// Windows of entrants, as parts of the cache before the last one.
@@ -17,12 +19,29 @@ const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
 const ALIKE: f64 = 0.04;
 const ALIKE_TILES: usize = 8;
 
-/// Who is predicted to take so many times as long as the model's choice is far behind.
+/// Who is predicted to take so many times as long as the best is far behind.
 const FAR: f64 = 2.5;
+/// The same of tiles with storages of their own: they are compiled apart from all others, which takes as long as these together.
+const FAR_APART: f64 = 1.1;
+/// A strategy whose best tile is predicted to take no more times as long as another strategy's is compared with that.
+const NEAR: f64 = 1.5;
 
 impl Contest<'_> {
     /// The entrants, the model's choice first.
     pub fn entrants(&self, choice: &TileSizes) -> Vec<Entrant> {
+        let mut entrants = self.own(choice);
+        entrants.extend(self.others(&entrants));
+        let mut distinct: Vec<Entrant> = Vec::new();
+        for entrant in entrants {
+            if !distinct.iter().any(|known| known.is_same(&entrant)) {
+                distinct.push(entrant);
+            }
+        }
+        distinct
+    }
+
+    /// Tiles of the strategy that the contest is about.
+    fn own(&self, choice: &TileSizes) -> Vec<Entrant> {
         let mut entrants = vec![self.entrant(self.strategy, choice.clone())];
         let model = &self.model.model;
         if self.wanted {
@@ -61,37 +80,67 @@ impl Contest<'_> {
                 entrants.extend(tiles.iter().map(with));
             }
         }
-        for other in strategy::in_auto(Target::OpenMp) {
-            let own = other.id() == self.strategy.id();
-            if (own || self.all_strategies) && other.takes(program, cone).is_ok() {
-                let tile = if own { None } else { self.others_tile(other) };
-                let tile = tile.unwrap_or_else(|| other.default_tile(program, cone, Target::OpenMp));
-                let entrant = self.entrant(other, tile);
-                // Another strategy that is far behind by the model only takes time.
-                let behind =
-                    entrant.predicted_s.zip(entrants[0].predicted_s).is_some_and(|(a, b)| a > FAR * b);
-                entrants.extend(Some(entrant).filter(|_| own || self.wanted || !behind));
-            }
-        }
-        let mut distinct: Vec<Entrant> = Vec::new();
-        for entrant in entrants {
-            let same = |known: &Entrant| (known.strategy, &known.tile) == (entrant.strategy, &entrant.tile);
-            if !distinct.iter().any(same) {
-                distinct.push(entrant);
-            }
-        }
-        distinct
+        entrants.push(self.entrant(self.strategy, self.strategy.default_tile(program, cone, Target::OpenMp)));
+        entrants
     }
 
-    /// The tile with which another strategy takes part: its own for the grid, or the model's choice.
-    fn others_tile(&self, other: &'static dyn Strategy) -> Option<TileSizes> {
+    /// The winners of other contests, and tiles of other strategies: those that may be taken and that the model finds in reach of
+    /// the best; where none may, the winner among all strategies, if it is not clear that it is faster.
+    fn others(&self, own: &[Entrant]) -> Vec<Entrant> {
+        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
+        let again =
+            |one: &Entrant| Some(self.entrant(strategy::by_name(one.strategy).ok()?, one.tile.clone()));
+        let (first, champions) = self.champions();
+        let known: Vec<Entrant> = first.iter().chain(&champions).filter_map(again).collect();
+        let (mut found, rivals): (Vec<Entrant>, Vec<Entrant>) =
+            known.into_iter().partition(|one| one.strategy == self.strategy.id());
+        if !self.all_strategies {
+            let near = |one: &Entrant| ratio(&own[0], one).is_some_and(|times| times < NEAR);
+            let rival = rivals.into_iter().find(|one| first.as_ref().is_some_and(|first| first.is_same(one)));
+            found.extend(rival.filter(near));
+            return found;
+        }
+        let others = strategy::in_auto(Target::OpenMp)
+            .filter(|other| other.id() != self.strategy.id() && other.takes(program, cone).is_ok());
+        let with_tiles = |other: &'static dyn Strategy| {
+            self.others_tiles(other).into_iter().map(move |tile| self.entrant(other, tile))
+        };
+        let others: Vec<Entrant> = others.flat_map(with_tiles).chain(rivals).collect();
+        let predicted = own.iter().chain(&others).filter_map(|one| one.predicted_s);
+        let best = predicted.fold(f64::INFINITY, f64::min);
+        let in_reach = |one: &Entrant| {
+            let most = if self.is_apart(one) { FAR_APART } else { FAR };
+            self.wanted || one.predicted_s.is_none_or(|seconds| seconds <= most * best)
+        };
+        found.extend(others.into_iter().filter(in_reach));
+        found
+    }
+
+    /// The tiles with which another strategy takes part: its own for the grid, or the model's choice and the default.
+    fn others_tiles(&self, other: &'static dyn Strategy) -> Vec<TileSizes> {
         let (program, grid) = (&self.stencil.program, (self.size, self.steps));
-        let own = other.own_tile_on_cores(program, grid, self.threads as i64);
-        own.or_else(|| optimizer::cpu::good_tile(&self.model.model, other))
+        match other.own_tile_on_cores(program, grid, self.threads as i64) {
+            Some(own) => vec![own],
+            None => {
+                let good = optimizer::cpu::good_tile(&self.model.model, other);
+                let default = other.default_tile(program, &self.model.analysis.cone, Target::OpenMp);
+                good.into_iter().chain([default]).collect()
+            }
+        }
+    }
+
+    /// Whether its tiles have storages of their own.
+    fn is_apart(&self, one: &Entrant) -> bool {
+        self.plan(one).is_ok_and(|plan| plan.kernels.iter().any(Kernel::in_parts))
     }
 
     fn entrant(&self, strategy: &'static dyn Strategy, tile: TileSizes) -> Entrant {
         let predicted_s = self.model.model.time.predict(strategy, &tile).ok().map(|found| found.seconds);
         Entrant { strategy: strategy.id(), tile, predicted_s, point_s: None }
     }
+}
+
+/// How many times as long as another one is predicted to take.
+fn ratio(one: &Entrant, other: &Entrant) -> Option<f64> {
+    Some(one.predicted_s? / other.predicted_s?)
 }

@@ -18,6 +18,9 @@ const RESPONSE: &str = "point_s";
 const PREDICTED: &str = "predicted_s";
 const MODEL_ERROR: &str = "model_error";
 
+/// A contest that was held before: its job, and those who took part, the model's choice first.
+type Held = (String, Vec<Entrant>);
+
 impl Contest<'_> {
     /// What the contest is about, in a form that is the same for all runs of its class: extents within a quarter of a power
     /// of two, steps within two powers.
@@ -44,12 +47,30 @@ impl Contest<'_> {
 
     /// The result of a contest that was held before.
     pub fn remembered(&self) -> Option<Standing> {
-        let path = state::trials_to_read(Path::new(KEPT)).ok()?;
-        let content = trials::store::read(&path).ok()?;
+        settled(&self.setting().job, &self.held(), &|one| self.may_win(one))
+    }
+
+    /// The winner of the contest among all strategies, as far as one is remembered, and the best of each other contest for
+    /// such grids.
+    pub(super) fn champions(&self) -> (Option<Entrant>, Vec<Entrant>) {
+        let all = Contest { strategy: strategy::preferred(), all_strategies: true, ..*self };
+        let first = all.remembered().map(|standing| standing.taken().clone());
+        let best = |(_, entrants): &Held| entrants[winner(entrants, 0, |_| true)].clone();
+        (first, self.held().iter().map(best).collect())
+    }
+
+    /// The contests that were held before for grids and steps of this class on this processor, by their jobs; of each job the last
+    /// one.
+    fn held(&self) -> Vec<Held> {
+        let Ok(path) = state::trials_to_read(Path::new(KEPT)) else { return Vec::new() };
+        let Ok(content) = trials::store::read(&path) else { return Vec::new() };
         let own = self.setting();
-        let is_own = |other: &Setting| {
-            (&other.job, &other.source, &other.compiler, &other.threads, &other.version)
-                == (&own.job, &own.source, &own.compiler, &own.threads, &own.version)
+        let here = format!(", on {}", processor_id());
+        let is_alike = |other: &Setting| {
+            let class = |of: &Setting| {
+                [&of.source, &of.compiler, &of.threads, &of.version, &of.size, &of.steps].map(Clone::clone)
+            };
+            other.job.ends_with(&here) && class(other) == class(&own)
         };
         let entrant = |trial: &Trial| {
             let value = |name: &str| trial.outcome.metrics.get(name).map(|metric| metric.value);
@@ -60,9 +81,20 @@ impl Contest<'_> {
                 point_s: Some(value(RESPONSE)?),
             })
         };
-        let found = content.trials.iter().filter(|trial| is_own(&trial.setting));
-        let entrants: Vec<Entrant> = found.filter_map(entrant).collect();
-        (!entrants.is_empty()).then(|| Standing { winner: winner(&entrants), entrants, tiled: None })
+        let mut held: Vec<Held> = Vec::new();
+        for trial in content.trials.iter().filter(|trial| is_alike(&trial.setting)) {
+            let Some(entrant) = entrant(trial) else { continue };
+            let job = &trial.setting.job;
+            match held.iter_mut().find(|(known, _)| known == job) {
+                // Whoever takes part once more is in another contest.
+                Some((_, entrants)) if entrants.iter().any(|one| one.is_same(&entrant)) => {
+                    *entrants = vec![entrant]
+                }
+                Some((_, entrants)) => entrants.push(entrant),
+                None => held.push((job.clone(), vec![entrant])),
+            }
+        }
+        held
     }
 
     /// Keeps the result as far as it can be kept: without it, the next run measures again.
@@ -84,5 +116,61 @@ impl Contest<'_> {
                 return;
             }
         }
+    }
+}
+
+/// The result of a contest among those that were held for the same grids. Where its winner took part in another one, and was beaten there
+/// by somebody who may be taken, that one's.
+fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Option<Standing> {
+    let standing = |entrants: &[Entrant], incumbent: usize| {
+        let winner = winner(entrants, incumbent, may_win);
+        Standing { winner, entrants: entrants.to_vec(), tiled: None }
+    };
+    let (_, entrants) = held.iter().find(|(own, _)| own == job)?;
+    let mut last = standing(entrants, 0);
+    for (_, entrants) in held.iter().filter(|(other, _)| other != job) {
+        let Some(place) = entrants.iter().position(|one| one.is_same(last.taken())) else { continue };
+        let found = standing(entrants, place);
+        if found.winner != place {
+            last = found;
+        }
+    }
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hhc_codegen::TileSizes;
+
+    #[test]
+    fn no_two_contests_contradict_each_other() {
+        let contest = |job: &str, entrants: &[(&'static str, i64, f64)]| {
+            let entrant = |&(strategy, st, point_s): &(&'static str, i64, f64)| Entrant {
+                strategy,
+                tile: TileSizes::new([("st", st)]),
+                predicted_s: None,
+                point_s: Some(point_s),
+            };
+            (job.to_owned(), entrants.iter().map(entrant).collect::<Vec<_>>())
+        };
+        let all = contest("all", &[("hhc", 1, 1.0), ("hhc", 2, 0.9), ("diamond", 1, 0.95)]);
+        let taken = |job: &str, held: &[Held], only: Option<&str>| {
+            let may_win = |one: &Entrant| only.is_none_or(|only| one.strategy == only);
+            let found = settled(job, held, &may_win).unwrap();
+            let taken = found.taken();
+            (taken.strategy, taken.tile.get("st").unwrap())
+        };
+        assert_eq!(taken("all", std::slice::from_ref(&all), None), ("hhc", 2));
+        // In a minute in which the machine is slow, one of those who meet is the better one.
+        let hhc = contest("hhc", &[("hhc", 1, 1.5), ("hhc", 2, 1.6), ("hhc", 3, 1.4)]);
+        assert_eq!(taken("all", &[all.clone(), hhc.clone()], None), ("hhc", 3));
+        assert_eq!(taken("hhc", &[all.clone(), hhc.clone()], Some("hhc")), ("hhc", 3));
+        // Who was not met is no better for a fast minute; who was, is.
+        let apart = contest("diamond", &[("diamond", 1, 0.5), ("diamond", 2, 0.4)]);
+        assert_eq!(taken("all", &[all.clone(), apart], None), ("hhc", 2));
+        let met = contest("diamond", &[("diamond", 1, 0.5), ("diamond", 2, 0.4), ("hhc", 3, 0.45)]);
+        assert_eq!(taken("all", &[all.clone(), hhc, met.clone()], None), ("diamond", 2));
+        assert_eq!(taken("diamond", &[all, met], Some("diamond")), ("diamond", 2));
     }
 }

@@ -60,6 +60,12 @@ pub struct Entrant {
     pub point_s: Option<f64>,
 }
 
+impl Entrant {
+    fn is_same(&self, other: &Entrant) -> bool {
+        (self.strategy, &self.tile) == (other.strategy, &other.tile)
+    }
+}
+
 /// What came out.
 #[derive(Debug)]
 pub struct Standing {
@@ -81,7 +87,10 @@ const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
 /// Who takes so many times as long as the best after a round drops out. Others' work may slow down a single run, so that little is
 /// decided after the first one.
-const BEHIND: [f64; 5] = [1.3, 1.15, 1.08, 1.05, 1.05];
+const BEHIND: [f64; 6] = [1.3, 1.3, 1.15, 1.08, 1.05, 1.05];
+/// So many rounds there are however long they take; behind the budget, of so many that are ahead.
+const LEAST_ROUNDS: usize = 4;
+const FINALISTS: usize = 3;
 /// The model's choice stays where nobody is better than this part of its time; another strategy, for which edges of a small grid cost
 /// something else, has to be better than the second.
 const CLEARLY: [f64; 2] = [0.99, 0.96];
@@ -128,11 +137,17 @@ impl Contest<'_> {
         let (start, watch) = (Instant::now(), Watch::start());
         let mut least = vec![f64::INFINITY; entrants.len()];
         for (round, behind) in BEHIND.iter().enumerate() {
-            let best = least.iter().copied().fold(f64::INFINITY, f64::min);
-            let rest: Vec<usize> =
-                (0..least.len()).filter(|&at| round == 0 || least[at] <= behind * best).collect();
-            if round > 0 && (rest.len() < 2 || start.elapsed().as_secs_f64() > budget) {
-                break;
+            let mut rest: Vec<usize> = (0..least.len()).collect();
+            if round > 0 {
+                rest.sort_by(|&a, &b| least[a].total_cmp(&least[b]));
+                let most = behind * least[rest[0]];
+                rest.retain(|&at| least[at] <= most);
+                if start.elapsed().as_secs_f64() > budget {
+                    rest.truncate(if round < LEAST_ROUNDS { FINALISTS } else { 0 });
+                }
+                if rest.len() < 2 {
+                    break;
+                }
             }
             for at in rest {
                 least[at] = least[at].min(scale[at] * run(&tiled[at].native)?);
@@ -146,8 +161,13 @@ impl Contest<'_> {
         if self.wanted || watch.others().is_none_or(|others| others <= BUSY) {
             self.remember(&entrants);
         }
-        let winner = winner(&entrants);
+        let winner = winner(&entrants, 0, |one| self.may_win(one));
         Ok(Standing { winner, entrants, tiled: Some(tiled.swap_remove(winner)) })
+    }
+
+    /// Whether it may be taken, and is not only there to be compared with.
+    fn may_win(&self, one: &Entrant) -> bool {
+        self.all_strategies || one.strategy == self.strategy.id()
     }
 
     fn plan(&self, entrant: &Entrant) -> Result<KernelPlan> {
@@ -200,15 +220,20 @@ impl Contest<'_> {
     }
 }
 
-/// The first, unless somebody is clearly better.
-fn winner(entrants: &[Entrant]) -> usize {
+/// This one, unless one of `may_win` is clearly better.
+fn winner(entrants: &[Entrant], incumbent: usize, may_win: impl Fn(&Entrant) -> bool) -> usize {
     let time = |at: usize| entrants[at].point_s.unwrap_or(f64::INFINITY);
     let handicapped = |at: usize| {
-        let other = entrants[at].strategy != entrants[0].strategy;
-        time(at) / if at == 0 { 1.0 } else { CLEARLY[usize::from(other)] }
+        let other = entrants[at].strategy != entrants[incumbent].strategy;
+        time(at) / if at == incumbent { 1.0 } else { CLEARLY[usize::from(other)] }
     };
+    let others = (0..entrants.len()).filter(|&at| at != incumbent && may_win(&entrants[at]));
     // Of equal ones the first.
-    (0..entrants.len()).min_by(|&a, &b| handicapped(a).total_cmp(&handicapped(b))).unwrap_or(0)
+    [incumbent]
+        .into_iter()
+        .chain(others)
+        .min_by(|&a, &b| handicapped(a).total_cmp(&handicapped(b)))
+        .unwrap_or(0)
 }
 
 impl Standing {
@@ -243,12 +268,14 @@ mod tests {
             point_s: Some(point_s),
         };
         let own = |times: &[f64]| times.iter().map(|&time| entrant("hhc", time)).collect::<Vec<_>>();
-        let winner_of = |times: &[f64]| winner(&own(times));
+        let winner_of = |times: &[f64]| winner(&own(times), 0, |_| true);
         assert_eq!(winner_of(&[1.0, 0.995, 1.2]), 0);
         assert_eq!(winner_of(&[1.0, 1.2, 0.9]), 2);
         assert_eq!(winner_of(&[f64::INFINITY, 2.0]), 1);
         let with_diamond = |time: f64| [own(&[1.0, 0.98]), vec![entrant("diamond", time)]].concat();
-        assert_eq!(winner(&with_diamond(0.97)), 1);
-        assert_eq!(winner(&with_diamond(0.93)), 2);
+        assert_eq!(winner(&with_diamond(0.97), 0, |_| true), 1);
+        assert_eq!(winner(&with_diamond(0.93), 0, |_| true), 2);
+        assert_eq!(winner(&with_diamond(0.93), 0, |one| one.strategy == "hhc"), 1);
+        assert_eq!(winner(&with_diamond(0.97), 2, |_| true), 2);
     }
 }

@@ -47,8 +47,8 @@ impl Strategy for Overlapped {
         format!("{name}: {value} {unit}{}", if value == 1 { "" } else { "s" })
     }
 
-    fn in_auto(&self, _target: Target) -> bool {
-        false
+    fn is_measured_on(&self, target: Target) -> bool {
+        target == Target::OpenMp
     }
 
     fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
