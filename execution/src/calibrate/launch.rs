@@ -22,8 +22,8 @@ const IDLE: &str = "stencil idle(t, i) { field u: f32; u[t+1, i] = u[t, i]; }";
 const ALL_THREADS: &str = "-DTW_FEW=0";
 /// Time steps of one measurement, and measurements at most. Others only ever take time, a thousand times as much where a thread
 /// waits for its processor: the least of many short ones counts.
-const STEPS: i64 = 100;
-const MOST: usize = 40;
+const STEPS: i64 = 10;
+const MOST: usize = 200;
 /// Seconds after which no other one begins.
 const PATIENCE_S: f64 = 0.3;
 
