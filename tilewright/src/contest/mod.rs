@@ -102,8 +102,9 @@ const RUN_S: f64 = 0.06;
 /// cache does, as long as it is many times as large as the caches of the cores.
 const LEAST_BYTES: f64 = 64e6;
 const TIMES_NEAR_CACHE: f64 = 16.0;
-/// Steps at most, and at least where the user has as many.
-const STEPS: (i64, i64) = (16, 100);
+/// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
+/// of different steps.
+const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
 /// Extents along the outer dimensions are not cut below this: wavefronts need tiles.
 const LEAST_EXTENT: i64 = 128;
 
@@ -178,7 +179,8 @@ impl Contest<'_> {
     /// So many steps that most tiles are whole, and no more than the user's.
     fn steps_to_run(&self, plans: &[KernelPlan]) -> i64 {
         let tallest = plans.iter().map(steps_of_tile).max().unwrap_or(1);
-        self.steps.min((2 * tallest).clamp(STEPS.0, STEPS.1)).max(1)
+        let most = STEPS.1[self.stencil.program.dimension() - 1];
+        self.steps.min((2 * tallest).clamp(STEPS.0, most)).max(1)
     }
 
     /// A grid like the user's, as large as it need be.
