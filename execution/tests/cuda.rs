@@ -169,8 +169,8 @@ fn generated_with(
     (plan, device)
 }
 
-/// The strategies whose kernels for a stencil are looked at: those that a choice for any target considers, and, for a few
-/// stencils, all that take it.
+/// The strategies whose kernels for a stencil are looked at: those that a choice for any target considers and that were measured, and,
+/// for a few stencils, all that take it.
 fn strategies_of(name: &str) -> Vec<&'static str> {
     let program = polyhedral::shipped::load(name).unwrap();
     let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
@@ -180,7 +180,8 @@ fn strategies_of(name: &str) -> Vec<&'static str> {
     };
     let taken = strategy::all().iter().filter(takes);
     let everywhere = |strategy: &dyn strategy::Strategy| {
-        [Target::OpenMp, Target::Cuda].into_iter().all(|target| strategy.in_auto(target))
+        let taken = |target: Target| strategy.in_auto(target) && strategy.is_measured_on(target);
+        [Target::OpenMp, Target::Cuda].into_iter().all(taken)
     };
     taken.filter(|&&strategy| few || everywhere(strategy)).map(|strategy| strategy.id()).collect()
 }
