@@ -93,7 +93,7 @@ pub fn find(
         return Ok(Found { taken: found, left });
     }
     if left.is_empty() {
-        return Err(refuse(vec![nothing(&source.text, options)]));
+        return Err(refuse(vec![nothing(&source.text, options, file.loop_by_goto())]));
     }
     Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
 }
@@ -140,6 +140,13 @@ fn nearer_reason(whole: Vec<Diagnostic>, alone: Option<Vec<Diagnostic>>) -> Vec<
 fn of_call(region: &Region, reason: Diagnostic) -> Diagnostic {
     let place = &reason.primary.span;
     let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
+    // A call between steps of a function whose source is known.
+    let whole = |(stmt, kept): &&(Span, Diagnostic)| stmt == place && !kept.related.is_empty();
+    if reason.code == codes::OBSERVED
+        && let Some((_, kept)) = region.kept.iter().find(whole)
+    {
+        return reason.note(format!("{}: {}", kept.message, kept.notes.join("; ")));
+    }
     match region.kept.iter().find(own).filter(|_| reason.code == codes::CALL) {
         Some((_, kept)) if kept.primary.span == *place => kept.clone(),
         Some((_, kept)) => kept.clone().related(place.clone(), "called from here"),
@@ -442,12 +449,17 @@ fn first_line(text: &str) -> Span {
 }
 
 /// There is no loop over time.
-fn nothing(text: &str, options: &Options) -> Diagnostic {
+fn nothing(text: &str, options: &Options, jump: Option<Span>) -> Diagnostic {
     let place = match &options.function {
         Some(name) => format!("the function `{name}`"),
         None => "the program".to_owned(),
     };
     let message = format!("{place} has no time loop around loops over space");
+    if let Some(jump) = jump {
+        return Diagnostic::error(codes::NO_SCOP, jump, message)
+            .note("a loop that is made by `goto` is not seen")
+            .hint("write it as `for`, `while` or `do`");
+    }
     Diagnostic::error(codes::NO_SCOP, first_line(text), message)
         .note("an iterated stencil is `for (t ..) for (i ..) for (j ..) A[(t+1)%2][i][j] = ..;` or the like")
         .note("a loop whose index is a subscript of what it computes is a loop over space")

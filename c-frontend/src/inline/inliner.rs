@@ -75,6 +75,7 @@ impl Inliner<'_> {
             }
         };
         function.body = super::ends::asked(function.body, &|name| self.own.contains(name));
+        super::step_arrays::in_place_of_memory(&mut function.body);
         if function.parameters.len() != arguments {
             return refuse(
                 name,

@@ -2,15 +2,11 @@
 
 use super::bind::declaration;
 use super::inliner::Inliner;
+use super::sizes::{product, size_of};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
-use crate::text::{c_text, type_text, without_parentheses};
+use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
-
-/// Whether a function of the C library moves or sets memory.
-pub(super) fn is_moved(name: &str) -> bool {
-    matches!(name.strip_prefix("__builtin_").unwrap_or(name), "memcpy" | "memmove" | "memset")
-}
 
 impl Inliner<'_> {
     /// The loops that do the same; `None` where that is not known.
@@ -118,13 +114,6 @@ fn extents(names: &[String], ctype: &CType, element: &CType, bytes: &Expr) -> Op
         declared.push(extent.as_deref().cloned());
         at = inner;
     }
-    let size_of = |expr: &Expr| match &expr.kind {
-        ExprKind::Other(kind, text) if kind == "sizeof expression" => {
-            let rest = text.trim_start_matches("sizeof").trim();
-            Some(without_parentheses(rest).trim().to_owned())
-        }
-        _ => None,
-    };
     if let Some(of) = size_of(bytes) {
         let whole =
             matches!(ctype, CType::Array(..)) && names.contains(&of) && ctype.depth() == declared.len();
@@ -182,17 +171,5 @@ fn extents_of(ctype: &CType) -> Vec<String> {
             own.into_iter().chain(extents_of(inner)).collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// The factors of a product.
-fn product(expr: &Expr, factors: &mut Vec<Expr>) {
-    match &expr.kind {
-        ExprKind::Binary(BinaryOp::Mul, a, b) => {
-            product(a, factors);
-            product(b, factors);
-        }
-        ExprKind::Cast(CType::Integer { .. }, inner) => product(inner, factors),
-        _ => factors.push(expr.clone()),
     }
 }

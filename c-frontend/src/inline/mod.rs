@@ -13,7 +13,9 @@ mod inliner;
 mod members;
 mod memory;
 mod rename;
+mod sizes;
 mod statement;
+mod step_arrays;
 
 use crate::ast::{Stmt, Variable};
 use crate::parse::{Expanded, File, Structures};
@@ -27,17 +29,20 @@ use std::collections::{HashMap, HashSet};
 /// The statements of a region without calls of the file's functions, and with members of structures as variables, which are
 /// added to those that can be used.
 pub fn expanded(
-    statements: Vec<Stmt>,
+    mut statements: Vec<Stmt>,
     file: &File<'_>,
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Expanded {
+    statements.iter_mut().for_each(step_arrays::without_memory);
     let (mut statements, kept) = inline(statements, file, variables);
+    let mut own_arrays = step_arrays::taken_out(&mut statements, file, variables, false);
     small::written_out(&mut statements, file, variables);
+    own_arrays.extend(step_arrays::taken_out(&mut statements, file, variables, true));
     small::planes_as_variables(&mut statements, variables);
     small::flat_planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
-    Expanded { statements, kept, members }
+    Expanded { statements, kept, members, own_arrays }
 }
 
 /// The statements of a region without calls of the file's functions; the places of statements whose calls stay, each

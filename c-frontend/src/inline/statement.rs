@@ -1,7 +1,7 @@
 //! Calls in statements: what a statement becomes without them.
 
 use super::inliner::{Inliner, refuse};
-use super::{exits, memory, rename};
+use super::{exits, rename, sizes};
 use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind};
 use crate::nest::{Result, is_known_function};
 use polyhedral::source::Span;
@@ -31,7 +31,7 @@ impl Inliner<'_> {
         let kind = match stmt.kind {
             StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), span: place }) => {
                 match &function.kind {
-                    ExprKind::Name(name) if memory::is_moved(name) && !self.own.contains(name) => {
+                    ExprKind::Name(name) if sizes::is_moved(name) && !self.own.contains(name) => {
                         if let Some(loops) = self.moved(name, &arguments, &place) {
                             out.push(loops);
                             return Ok(());

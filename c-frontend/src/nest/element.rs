@@ -156,3 +156,19 @@ pub(super) fn subscripts(expr: &CExpr) -> (&CExpr, Vec<&CExpr>) {
     indices.reverse();
     (at, indices)
 }
+
+/// The elements and names that are touched whatever conditions within a value say.
+pub(super) fn always<'a>(expr: &'a CExpr, visit: &mut dyn FnMut(&'a CExpr)) {
+    match &expr.kind {
+        CKind::Conditional(condition, ..) => always(condition, visit),
+        CKind::Binary(COperator::And | COperator::Or, left, _) => always(left, visit),
+        CKind::Binary(_, a, b) | CKind::Assign(_, a, b) | CKind::Comma(a, b) => {
+            always(a, visit);
+            always(b, visit);
+        }
+        CKind::Unary(_, a) | CKind::Cast(_, a) | CKind::Step(_, a) => always(a, visit),
+        CKind::Call(_, arguments) => arguments.iter().for_each(|one| always(one, visit)),
+        CKind::Index(..) | CKind::Name(_) => visit(expr),
+        _ => {}
+    }
+}

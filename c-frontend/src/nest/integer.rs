@@ -10,6 +10,9 @@ use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::diagnostic::Diagnostic;
 
+/// Whole numbers that bounds are written as with a decimal point, at most.
+const MOST_WHOLE: f64 = 1e9;
+
 impl Walker<'_> {
     /// A subscript or bound as a polynomial; `None` if it is none.
     pub(super) fn polynomial(&self, expr: &Expr) -> Option<Polynomial> {
@@ -270,7 +273,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A bound in which `int`s are converted to `double` and added: the same of the integers, which `double` holds exactly.
+    /// A bound in which `int`s are converted to `double` and added, also to whole numbers such as `100.`: the same of the integers,
+    /// which `double` holds exactly.
     fn without_conversions(&self, expr: &Expr) -> Expr {
         let short = |operand: &Expr| match &operand.kind {
             ExprKind::Cast(ctype, _) => IntType::of(ctype).is_some_and(|own| own.bits <= 32),
@@ -284,6 +288,12 @@ impl Walker<'_> {
             ExprKind::Cast(CType::Floating(Floating::Double), operand) if short(operand) => {
                 return (**operand).clone();
             }
+            ExprKind::Floating { text, kind: Floating::Double } => match text.parse::<f64>() {
+                Ok(value) if value.fract() == 0.0 && value.abs() <= MOST_WHOLE => {
+                    ExprKind::Integer { value: value as i64, text: format!("{value}") }
+                }
+                _ => return expr.clone(),
+            },
             ExprKind::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
                 let (left, right) = (self.without_conversions(left), self.without_conversions(right));
                 ExprKind::Binary(*operator, Box::new(left), Box::new(right))

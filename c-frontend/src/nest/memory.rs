@@ -5,9 +5,10 @@
 //! around it, and pointers behind other conditions must not be null.
 
 use super::depends::Depends;
+use super::element::always;
 use super::loops::Touched;
 use super::refusal::{Result, limitation};
-use super::walker::{Unknown, Walker};
+use super::walker::{Certain, Unknown, Walker};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::codes;
 use crate::polynomial::Polynomial;
@@ -57,6 +58,9 @@ impl Walker<'_> {
         let mut result = expr.clone();
         if !may_fail(expr) {
             return Ok(result);
+        }
+        if self.conditions.is_empty() {
+            self.note_certain(expr);
         }
         for unknown in self.conditions.clone().iter().rev() {
             let own = unknown.depends;
@@ -115,6 +119,7 @@ impl Walker<'_> {
                 && place.place
                 && (place.data || !self.is_own_index(index) || depends.time)
                 && !self.is_within(pointer, index)
+                && !self.certain(pointer, index).is_some_and(|one| self.certain.contains(&one))
             {
                 return Err(Box::new(
                     polyhedral::diagnostic::Diagnostic::limitation(
@@ -134,6 +139,25 @@ impl Walker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Remembers the elements that a value reads at each point to which the walk has come.
+    fn note_certain(&mut self, expr: &Expr) {
+        let mut found = Vec::new();
+        always(expr, &mut |part| {
+            let mut part = part;
+            while let ExprKind::Index(pointer, index) = &part.kind {
+                found.extend(self.certain(pointer, index));
+                part = pointer;
+            }
+        });
+        self.certain.extend(found);
+    }
+
+    /// An element of an array, at the points to which the walk has come.
+    fn certain(&self, pointer: &Expr, index: &Expr) -> Option<Certain> {
+        let text = c_text(pointer, &|name| self.integer_text(name));
+        Some(Certain { points: self.narrowed.clone(), text, index: self.polynomial(index)? })
     }
 
     /// Whether a subscript is an index alone.

@@ -188,6 +188,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         assumed: RefCell::default(),
         order: Order::new(),
         conditions: Vec::new(),
+        certain: HashSet::new(),
     };
     walker.find_initial_values();
     walker.check_time_bounds()?;

@@ -37,6 +37,8 @@ pub(super) struct Walker<'a> {
     pub order: Order,
     /// Conditions around the walk that are not known, the outermost first.
     pub conditions: Vec<Unknown>,
+    /// Elements of arrays that do not change, which are read without one.
+    pub certain: HashSet<Certain>,
 }
 
 /// One loop, however often the walk comes to it: its place in the tree, the order of what is around it, and its bounds.
@@ -56,4 +58,12 @@ pub(super) struct Unknown {
     pub holds: bool,
     pub depends: Depends,
     pub touched: Touched,
+}
+
+/// An element that is read wherever the loops around it run.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Certain {
+    pub points: Vec<Narrowed>,
+    pub text: String,
+    pub index: Polynomial,
 }

@@ -176,6 +176,37 @@ impl<'a> File<'a> {
         }
     }
 
+    /// A `goto` that goes back, and so makes a loop.
+    pub fn loop_by_goto(&self) -> Option<Span> {
+        let root = self.tree.root_node();
+        let mut cursor = root.walk();
+        root.children(&mut cursor).filter(is_function).find_map(|function| {
+            let (mut labels, mut jumps) = (Vec::new(), Vec::new());
+            let mut open = vec![function];
+            while let Some(node) = open.pop() {
+                let label = node.child_by_field_name("label").map(|label| label.byte_range());
+                match (node.kind(), label) {
+                    ("labeled_statement", Some(label)) => labels.push(label),
+                    ("goto_statement", Some(label)) => jumps.push((node.byte_range(), label)),
+                    _ => {}
+                }
+                let mut cursor = node.walk();
+                open.extend(node.named_children(&mut cursor));
+            }
+            let text = |range: &Range<usize>| self.source.text.get(range.clone());
+            let back =
+                |to: &Range<usize>| labels.iter().any(|at| at.start < to.start && text(at) == text(to));
+            let jump = jumps.into_iter().filter(|(_, to)| back(to)).map(|(jump, _)| jump);
+            jump.min_by_key(|jump| jump.start).map(|jump| self.source.origin.span(jump))
+        })
+    }
+
+    /// Whether nothing changes a variable but what assigns it by its name, in its own function.
+    pub fn is_seen(&self, variable: &Variable) -> bool {
+        let name = &variable.name;
+        !self.changed.contains(name) || !(variable.global || self.addressed.contains(name))
+    }
+
     /// A part of the file and what it needs, when its statements are expanded.
     ///
     /// # Errors
@@ -197,6 +228,8 @@ pub struct Expanded {
     pub kept: Vec<(Span, Diagnostic)>,
     /// The variables that are members of structures and pointers.
     pub members: Vec<String>,
+    /// The arrays that each step of the time loop declares.
+    pub own_arrays: Vec<Variable>,
 }
 
 fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
@@ -260,7 +293,8 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
     let structures = converter.structures;
-    let Expanded { statements, kept, members } = expand(statements, file, &mut scope.variables, &structures);
+    let Expanded { statements, kept, members, own_arrays } =
+        expand(statements, file, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
     let from = outer_loop.map_or(range.end, |outer| outer.start_byte());
@@ -307,6 +341,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
         addressed: file.addressed.clone(),
         structures,
         members,
+        own_arrays,
         kept,
         places: converter.places,
     })

@@ -33,6 +33,8 @@ pub struct Region {
     pub structures: Structures,
     /// The variables that are members of structures and pointers.
     pub members: Vec<String>,
+    /// The arrays that each step of the time loop declares, at the place of the statement of the step that does.
+    pub own_arrays: Vec<Variable>,
     /// The statements in which calls of the program's functions stay, and why.
     pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.

@@ -27,6 +27,13 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
     let head = program.nest.time.head.clone();
     match tokens_stay(program, path, options) {
         Ok(true) => Ok(()),
+        Ok(false) if source.text.get(head.start..).is_some_and(|text| text.starts_with('#')) => {
+            refuse(
+                Diagnostic::limitation(codes::CUT, head, "this time loop is in a file that is included")
+                    .note("the file that is named is rewritten; headers stay as they are")
+                    .hint("write the loop in the file itself, or name a file that holds it and not only an `#include`"),
+            )
+        }
         Ok(false) => {
             let message = "this time loop is made by macros that make other things, too";
             refuse(

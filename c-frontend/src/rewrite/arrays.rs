@@ -5,6 +5,7 @@
 use super::boxes::{Boxes, Points, place};
 use super::lines::{Lines, constant, point};
 use super::output::Target;
+use super::own_arrays;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
@@ -115,7 +116,11 @@ pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'stati
                 What::Coefficient(_) | What::Place(_) => None,
             })
     };
-    copied.or_else(short)
+    let made = || {
+        let own = own_arrays::made(program);
+        own.first().map(|one| (shown(&one.name), "it is declared within the loops"))
+    };
+    copied.or_else(short).or_else(made)
 }
 
 /// How many arrays of the program a field has: one for each of its buffers, none for a value of the place.

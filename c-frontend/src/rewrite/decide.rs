@@ -5,6 +5,7 @@ use super::boxes::{Boxes, place};
 use super::extents::{extremes, least_size};
 use super::lines::{Lines, c_bound, constant};
 use super::memory::touches;
+use super::own_arrays;
 use crate::CProgram;
 use crate::recognise::{Axis, Form, What};
 use polyhedral::domain::Interval;
@@ -57,8 +58,10 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     if !sizes.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));
     }
-    if !nest.pointers.is_empty() {
-        let pointers: Vec<String> = nest.pointers.iter().map(|pointer| format!("({pointer}) != 0")).collect();
+    let own = own_arrays::made(program).into_iter().map(|one| &one.name);
+    let pointers: Vec<String> =
+        nest.pointers.iter().chain(own).map(|pointer| format!("({pointer}) != 0")).collect();
+    if !pointers.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_null;", all(&pointers)));
     }
     if !nest.ends.is_empty() {

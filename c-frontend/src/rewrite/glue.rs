@@ -2,6 +2,7 @@
 
 use super::arrays::arrays_of;
 use super::output::Target;
+use super::own_arrays;
 use crate::integer::IntType;
 use crate::program::CProgram;
 use crate::recognise::What;
@@ -36,6 +37,8 @@ pub(super) struct Glue {
     parameters: Vec<String>,
     /// Whether steps are run again where a test says so.
     tested: bool,
+    /// Whether memory is lent and given back.
+    lends: bool,
     /// Whether nothing may be copied, as steps run one at a time.
     in_place: bool,
     /// Elements of the smallest type in a cache line.
@@ -132,6 +135,7 @@ impl Glue {
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested,
+            lends: tested || !own_arrays::made(source).is_empty(),
             in_place,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,

@@ -11,6 +11,7 @@ mod glue;
 mod lines;
 mod memory;
 mod output;
+mod own_arrays;
 mod region;
 mod shield;
 mod sources;

@@ -5,7 +5,7 @@ use super::decide::decide;
 use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
 use super::memory::saves;
-use super::{shield, steps};
+use super::{own_arrays, shield, steps};
 use crate::CProgram;
 use crate::nest::Ahead;
 use crate::recognise::What;
@@ -68,6 +68,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             });
         }
     }
+    own_arrays::declare(program, &mut lines);
     let boxes = all_boxes(program);
     let tests = nest.observed.as_ref().map_or(&[][..], |observed| observed.tests.as_slice());
     if nest.observed.as_ref().is_some_and(|observed| observed.alone) {
@@ -94,6 +95,9 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     // The last step runs in any case: there may be nothing before it.
     let tried = if last_as_written { "if (tw_steps > 0) " } else { "" };
     lines.line(format!("{tried}{name}_count(tw_reason);"));
+    if !own_arrays::made(program).is_empty() {
+        lines.block("if (!tw_done)", |lines| own_arrays::drop(program, lines));
+    }
     lines.block("if (tw_done)", |lines| {
         if let Some(observed) = &nest.observed {
             steps::commit(observed, lines);
@@ -136,6 +140,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             lines.line("/* What the loops leave in scalars, in their order. */");
             lines.line(observed.residue.trim_end());
         }
+        own_arrays::drop(program, lines);
     });
     // The text above stands for what macros have been expanded in; what follows is as it was written, with its own line
     // numbers.

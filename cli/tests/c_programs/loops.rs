@@ -81,6 +81,7 @@ fn as_people_write_them() {
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);
     same("neighbours_by_loops.c", &[], &[]);
     same("beside_functions.c", &[], &[]);
+    same("arrays_of_a_step.c", &[], &[]);
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.

@@ -1,7 +1,7 @@
 //! Scalars that hold, behind loops, the largest of a value over all points, or their sum where no value is negative.
 
 use super::signs::{is_no_less, same};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::nest::math::math_function;
 use crate::nest::scalars::assigned_within;
 use crate::parse::Region;
@@ -71,8 +71,8 @@ pub(super) fn maximum<'a>(
     maxima.pop()
 }
 
-/// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` or `m += d;` within loops. `local`: whether the values of names
-/// are known not to be negative.
+/// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` (also by a function of the program) or `m += d;` within loops.
+/// `local`: whether the values of names are known not to be negative.
 fn chains<'a>(
     region: &Region,
     stmt: &'a Stmt,
@@ -136,19 +136,16 @@ fn chains<'a>(
             add(value, loops, true);
         }
         StmtKind::If(condition, then, otherwise) => {
-            let assignment = match &then.kind {
-                StmtKind::Block(list) => list.as_slice(),
-                _ => std::slice::from_ref(&**then),
-            };
-            if let [
-                Stmt {
-                    kind: StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }), ..
-                },
-            ] = assignment
-                && otherwise.is_none()
-                && is_name(target, name)
+            let otherwise_assigned = otherwise.as_ref().and_then(|stmt| assigned_to(stmt, name));
+            if let (Some(value), None) = (assigned_to(then, name), otherwise)
                 && greater(condition, name).is_some_and(|other| same(other, value))
             {
+                add(value, loops, false);
+            } else if let (Some(a), Some(b)) = (assigned_to(then, name), otherwise_assigned)
+                && let Some(value) = chosen(name, condition, exact(region, name, a), exact(region, name, b))
+            {
+                // `if (m > d) m = m; else m = d;`, of a function that returns either: two assignments.
+                add(value, loops, false);
                 add(value, loops, false);
             } else if !condition.mentions(name) {
                 // The points of which a condition holds are points, too.
@@ -158,7 +155,7 @@ fn chains<'a>(
             }
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
-            match &value.kind {
+            match &exact(region, name, value).kind {
                 ExprKind::Call(function, arguments) => {
                     let is_fmax = matches!(&function.kind, ExprKind::Name(name)
                         if matches!(name.as_str(), "fmax" | "fmaxf")
@@ -178,14 +175,7 @@ fn chains<'a>(
                     }
                 }
                 ExprKind::Conditional(condition, then, otherwise) => {
-                    // `d > m ? d : m`, or `m > d ? m : d`.
-                    let value = if is_name(otherwise, name) { then } else { otherwise };
-                    let kept = if is_name(otherwise, name) { otherwise } else { then };
-                    let holds = match is_name(otherwise, name) {
-                        true => greater(condition, name).is_some_and(|other| same(other, value)),
-                        false => less(condition, name).is_some_and(|other| same(other, value)),
-                    };
-                    if is_name(kept, name) && holds {
+                    if let Some(value) = chosen(name, condition, then, otherwise) {
                         add(value, loops, false);
                     }
                 }
@@ -193,6 +183,42 @@ fn chains<'a>(
             }
         }
         _ => {}
+    }
+}
+
+/// `d` of `d > m ? d : m`, or of `m > d ? m : d`.
+fn chosen<'a>(name: &str, condition: &Expr, then: &'a Expr, otherwise: &'a Expr) -> Option<&'a Expr> {
+    let (value, holds) = match (is_name(then, name), is_name(otherwise, name)) {
+        (_, true) => (then, greater(condition, name)),
+        (true, false) => (otherwise, less(condition, name)),
+        _ => return None,
+    };
+    holds.is_some_and(|other| same(other, value)).then_some(value)
+}
+
+/// The value that a statement, and nothing else, assigns to a name.
+fn assigned_to<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a Expr> {
+    let stmt = match &stmt.kind {
+        StmtKind::Block(list) => match list.as_slice() {
+            [one] => one,
+            _ => return None,
+        },
+        _ => stmt,
+    };
+    match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+            Some(value)
+        }
+        _ => None,
+    }
+}
+
+/// What a function's value is converted to, where a maximum in `name` stays what it is: to `double`, or to its own type.
+fn exact<'a>(region: &Region, name: &str, value: &'a Expr) -> &'a Expr {
+    let own = region.variables.get(name).map(|one| &one.ctype);
+    match &value.kind {
+        ExprKind::Cast(to, inner) if *to == CType::Floating(Floating::Double) || Some(to) == own => inner,
+        _ => value,
     }
 }
 

@@ -16,6 +16,7 @@
 use super::names;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::integer::literal;
+use crate::nest::element::always;
 use crate::nest::scalars::{assigned, assigned_within};
 use crate::parse::Region;
 use crate::text::{c_text, type_text, without_parentheses};
@@ -413,22 +414,6 @@ fn elements<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Name(_)
         | ExprKind::Turn { .. }
         | ExprKind::Other(..) => {}
-    }
-}
-
-/// The elements and names that are touched whatever conditions within a value say.
-fn always<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
-    match &expr.kind {
-        ExprKind::Conditional(condition, ..) => always(condition, visit),
-        ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, _) => always(left, visit),
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Comma(a, b) => {
-            always(a, visit);
-            always(b, visit);
-        }
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Step(_, a) => always(a, visit),
-        ExprKind::Call(_, arguments) => arguments.iter().for_each(|one| always(one, visit)),
-        ExprKind::Index(..) | ExprKind::Name(_) => visit(expr),
-        _ => {}
     }
 }
 
