@@ -1,5 +1,6 @@
 //! A C program after all stages.
 
+use crate::ast::Variable;
 use crate::nest::Nest;
 use crate::parse::Region;
 use crate::preprocess::Preprocessed;
@@ -22,4 +23,14 @@ pub struct CProgram {
     pub program: Arc<Program>,
     /// Why its steps run one at a time, where they do.
     pub one_at_a_time: Option<String>,
+}
+
+impl CProgram {
+    /// The arrays that each step declares, whose declarations the tiled loops take the place of; others stand before them in the
+    /// program.
+    pub fn own_arrays(&self) -> Vec<&Variable> {
+        let cut = self.nest.cut();
+        let within = |one: &&Variable| cut.start <= one.span.start && one.span.end <= cut.end;
+        self.region.own_arrays.iter().filter(within).collect()
+    }
 }

@@ -25,6 +25,17 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
     let source = &program.preprocessed.source;
     let refuse = |diagnostic| Err(Diagnostics::new(Arc::clone(source), vec![diagnostic]));
     let head = program.nest.time.head.clone();
+    if let Some((name, place)) = used_behind(program) {
+        return refuse(
+            Diagnostic::limitation(
+                codes::CUT,
+                place,
+                format!("`{name}`, which each step has anew, is used behind the loops of the step"),
+            )
+            .note("the loops are replaced together with the array; what is behind them stays")
+            .hint("declare the array before the time loop, or take and give back its memory there"),
+        );
+    }
     match tokens_stay(program, path, options) {
         Ok(true) => Ok(()),
         Ok(false) if source.text.get(head.start..).is_some_and(|text| text.starts_with('#')) => {
@@ -47,6 +58,18 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
             refuse(Diagnostic::error(codes::NO_COMPILER, head, message))
         }
     }
+}
+
+/// An array that goes with the loops of a step, and where the rest of the step names it.
+fn used_behind(program: &CProgram) -> Option<(&str, Range<usize>)> {
+    let (cut, whole) = (program.nest.cut(), &program.nest.time.span);
+    let rest = program.preprocessed.source.text.get(cut.end..whole.end)?;
+    let tokens = lexer::tokens(rest);
+    program.own_arrays().into_iter().find_map(|own| {
+        let token =
+            tokens.iter().find(|token| rest.get(token.start..token.end) == Some(own.name.as_str()))?;
+        Some((own.name.as_str(), cut.end + token.start..cut.end + token.end))
+    })
 }
 
 fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::Result<bool> {

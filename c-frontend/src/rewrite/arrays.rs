@@ -5,7 +5,6 @@
 use super::boxes::{Boxes, Points, place};
 use super::lines::{Lines, constant, point};
 use super::output::Target;
-use super::own_arrays;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
@@ -117,7 +116,7 @@ pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'stati
             })
     };
     let made = || {
-        let own = own_arrays::made(program);
+        let own = program.own_arrays();
         own.first().map(|one| (shown(&one.name), "it is declared within the loops"))
     };
     copied.or_else(short).or_else(made)

@@ -5,7 +5,6 @@ use super::boxes::{Boxes, place};
 use super::extents::{extremes, least_size};
 use super::lines::{Lines, c_bound, constant};
 use super::memory::touches;
-use super::own_arrays;
 use crate::CProgram;
 use crate::recognise::{Axis, Form, What};
 use polyhedral::domain::Interval;
@@ -58,7 +57,7 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     if !sizes.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));
     }
-    let own = own_arrays::made(program).into_iter().map(|one| &one.name);
+    let own = program.own_arrays().into_iter().map(|one| &one.name);
     let pointers: Vec<String> =
         nest.pointers.iter().chain(own).map(|pointer| format!("({pointer}) != 0")).collect();
     if !pointers.is_empty() {

@@ -2,7 +2,6 @@
 
 use super::arrays::arrays_of;
 use super::output::Target;
-use super::own_arrays;
 use crate::integer::IntType;
 use crate::program::CProgram;
 use crate::recognise::What;
@@ -135,7 +134,7 @@ impl Glue {
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested,
-            lends: tested || !own_arrays::made(source).is_empty(),
+            lends: tested || !source.own_arrays().is_empty(),
             in_place,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,

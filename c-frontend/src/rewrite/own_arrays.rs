@@ -2,19 +2,12 @@
 
 use super::lines::Lines;
 use crate::CProgram;
-use crate::ast::{CType, Variable};
+use crate::ast::CType;
 use crate::text::{c_text, type_text, without_parentheses};
-
-/// Those whose declarations the tiled loops take the place of; others stand before them in the program.
-pub(super) fn made(program: &CProgram) -> Vec<&Variable> {
-    let cut = program.nest.cut();
-    let within = |one: &&Variable| cut.start <= one.span.start && one.span.end <= cut.end;
-    program.region.own_arrays.iter().filter(within).collect()
-}
 
 /// Declares them.
 pub(super) fn declare(program: &CProgram, lines: &mut Lines) {
-    let own = made(program);
+    let own = program.own_arrays();
     if !own.is_empty() {
         lines.line("/* Arrays that each step declares. */");
     }
@@ -50,7 +43,7 @@ pub(super) fn declare(program: &CProgram, lines: &mut Lines) {
 
 /// Gives their memory back.
 pub(super) fn drop(program: &CProgram, lines: &mut Lines) {
-    for one in made(program) {
+    for one in program.own_arrays() {
         lines.line(format!("{}_drop({});", program.program.name, one.name));
     }
 }

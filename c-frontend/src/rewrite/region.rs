@@ -95,7 +95,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     // The last step runs in any case: there may be nothing before it.
     let tried = if last_as_written { "if (tw_steps > 0) " } else { "" };
     lines.line(format!("{tried}{name}_count(tw_reason);"));
-    if !own_arrays::made(program).is_empty() {
+    if !program.own_arrays().is_empty() {
         lines.block("if (!tw_done)", |lines| own_arrays::drop(program, lines));
     }
     lines.block("if (tw_done)", |lines| {
