@@ -6,6 +6,7 @@ use super::sizes::{NAME, NAMES, space};
 use super::zone::Zone;
 use crate::TileSizes;
 use crate::counts::accounting::Accounting;
+use crate::counts::candidates::{Candidates, Limits, Run, Tabulated};
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores, Inner, Outer, RowCode};
 use crate::counts::forms::{Family, Forms};
 use crate::counts::multiprocessor::Multiprocessor;
@@ -66,6 +67,20 @@ impl Forms for OfZones {
         tile: &TileSizes,
     ) -> Result<(Family, [i64; 3]), String> {
         self.on_multiprocessors.of_tile(problem, on, tile)
+    }
+
+    fn tabulated(&self) -> Option<Tabulated> {
+        self.on_multiprocessors.tabulated()
+    }
+
+    fn candidates(
+        &self,
+        problem: &Problem,
+        runs: &[Run],
+        limits: Limits,
+        on: &Multiprocessor,
+    ) -> Vec<Box<dyn Candidates>> {
+        self.on_multiprocessors.candidates(problem, runs, limits, on)
     }
 
     fn core_space(&self, cores: &Cores) -> CoreSpace {
