@@ -1,7 +1,7 @@
 //! The forms of strategies that have closed forms of their counts, and a finite list of tiles for each grid.
 //!
 //! Every tile is a family of its own, and all of them are looked at. For searches over multiprocessors they are tabulated grid by
-//! grid, for one lane: with the sums of lanes of all rounds, any number of lanes is a division.
+//! grid, for one lane: with the points of rows, rounds of any number of lanes are sums of divisions.
 
 use super::interface::Strategy;
 use crate::TileSizes;
@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 pub(super) type CountsOf =
     fn(&Problem, &Multiprocessor, &TileSizes) -> Result<Vec<(TileCounts, TileWork)>, String>;
 
+/// The rows of a tile, kernel by kernel: points, and how many rows have so many.
+pub(super) type RowsOf = fn(&Problem, &TileSizes) -> Vec<Vec<(i64, i64)>>;
+
 /// The forms of a strategy.
 pub(super) struct Listed {
     pub(super) strategy: &'static dyn Strategy,
@@ -27,6 +30,8 @@ pub(super) struct Listed {
     /// The tile that needs least.
     pub(super) smallest: fn(&Problem) -> Option<TileSizes>,
     pub(super) counts: CountsOf,
+    /// The rows of a tile that end in a barrier each; none where warps run rows side by side, which fill lanes together.
+    pub(super) rows: Option<RowsOf>,
 }
 
 impl Forms for Listed {
@@ -90,10 +95,15 @@ impl Forms for Listed {
                 kernels: kernels.len(),
                 sizes: Vec::new(),
                 counts: Vec::new(),
+                rows: Vec::new(),
             });
             let mut sizes = Sizes::default();
             names.iter().zip(&mut sizes).for_each(|(name, size)| *size = tile.get(name).unwrap_or(0));
             table.sizes.push(sizes);
+            table.rows.extend(match self.rows {
+                Some(rows) => rows(&problem, &tile),
+                None => kernels.iter().map(|(counts, _)| vec![(counts.lane_rounds, 1)]).collect(),
+            });
             table.counts.extend(kernels.into_iter().map(|(counts, _)| counts));
         }
         tables.into_values().map(|table| Box::new(table) as Box<dyn Candidates>).collect()
@@ -116,6 +126,8 @@ struct Table {
     sizes: Vec<Sizes>,
     /// Tile by tile, kernel by kernel; lane rounds are those of one lane.
     counts: Vec<TileCounts>,
+    /// Points of rows whose lanes do nothing else, and how many rows have so many; in the order of `counts`.
+    rows: Vec<Vec<(i64, i64)>>,
 }
 
 impl Candidates for Table {
@@ -136,9 +148,10 @@ impl Candidates for Table {
     }
 
     fn lane_rounds(&self, candidate: usize, class: usize, lanes: i64) -> i64 {
-        let own = &self.counts[candidate * self.kernels + class];
-        let lanes = lanes.min(own.threads);
-        (own.lane_rounds + lanes - 1) / lanes
+        let entry = candidate * self.kernels + class;
+        // Lanes without threads do nothing.
+        let lanes = lanes.min(self.counts[entry].threads);
+        self.rows[entry].iter().map(|(points, rows)| (points + lanes - 1) / lanes * rows).sum()
     }
 
     fn on_grid(&self, _problem: &Problem) -> Box<dyn OnGrid> {

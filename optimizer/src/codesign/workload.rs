@@ -95,9 +95,7 @@ impl Objective {
 /// The strategies that codesign can choose among: those that a choice considers and that have tables of their counts.
 pub fn strategies() -> impl Iterator<Item = &'static dyn Strategy> {
     let tabulated = |own: &&dyn Strategy| own.closed_forms().is_some_and(|forms| forms.tabulated().is_some());
-    // Of the others, tables round the lanes of all rows of a tile together.
-    let measured = |own: &&dyn Strategy| own.is_measured_on(strategy::Target::Cuda);
-    strategy::in_auto(strategy::Target::Cuda).filter(tabulated).filter(measured)
+    strategy::in_auto(strategy::Target::Cuda).filter(tabulated)
 }
 
 /// Which designs are evaluated.

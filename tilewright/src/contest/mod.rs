@@ -85,23 +85,30 @@ pub const SHORTEST_S: f64 = 0.05;
 const BUDGET_S: f64 = 0.8;
 const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
-/// Who takes so many times as long as the best after a round drops out. Others' work may slow down a single run, so that little is
-/// decided after the first one.
-const BEHIND: [f64; 6] = [1.3, 1.3, 1.15, 1.08, 1.05, 1.05];
+/// Who takes so many times as long as the best after a round drops out. Others' work may slow down a single run by half, so that
+/// little is decided after the first one.
+const BEHIND: [f64; 5] = [1.6, 1.25, 1.15, 1.08, 1.05];
 /// So many rounds there are however long they take; behind the budget, of so many that are ahead.
 const LEAST_ROUNDS: usize = 4;
 const FINALISTS: usize = 3;
+/// Processors that waited for the compiler need a while to come to speed: runs before anything counts go on until one is no faster
+/// than this part of the one before, and for so long at most, in seconds.
+const AT_SPEED: f64 = 0.97;
+const WARM_UP_S: f64 = 0.4;
 /// The model's choice stays where nobody is better than this part of its time; another strategy, for which edges of a small grid cost
 /// something else, has to be better than the second.
 const CLEARLY: [f64; 2] = [0.99, 0.96];
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
-/// One run of an entrant should take so long, in seconds.
+/// One run of an entrant should take so long, in seconds, and no longer than this where that leaves the grid large.
 const RUN_S: f64 = 0.06;
+const LONG_RUN_S: f64 = 0.15;
 /// Bytes of the grid of the contest at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
 /// cache does, as long as it is many times as large as the caches of the cores.
 const LEAST_BYTES: f64 = 64e6;
 const TIMES_NEAR_CACHE: f64 = 16.0;
+/// The part of these bytes that is enough where points take long to compute: memory counts for less then.
+const ENOUGH_OF_SLOW: f64 = 0.25;
 /// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
 /// of different steps.
 const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
@@ -134,16 +141,26 @@ impl Contest<'_> {
             Ok(start.elapsed().as_secs_f64() / updates)
         };
         // Memory is touched and threads are started before anything counts.
-        tiled.first().map(|first| run(&first.native)).transpose()?;
+        if let Some(first) = tiled.first() {
+            let (start, mut before) = (Instant::now(), run(&first.native)?);
+            loop {
+                let now = run(&first.native)?;
+                if now > AT_SPEED * before || start.elapsed().as_secs_f64() > WARM_UP_S {
+                    break;
+                }
+                before = now;
+            }
+        }
         let (start, watch) = (Instant::now(), Watch::start());
         let mut least = vec![f64::INFINITY; entrants.len()];
-        for (round, behind) in BEHIND.iter().enumerate() {
+        for round in 0..=BEHIND.len() {
             let mut rest: Vec<usize> = (0..least.len()).collect();
             if round > 0 {
                 rest.sort_by(|&a, &b| least[a].total_cmp(&least[b]));
-                let most = behind * least[rest[0]];
+                let most = BEHIND[round - 1] * least[rest[0]];
                 rest.retain(|&at| least[at] <= most);
-                if start.elapsed().as_secs_f64() > budget {
+                // One round decides nothing alone.
+                if round > 1 && start.elapsed().as_secs_f64() > budget {
                     rest.truncate(if round < LEAST_ROUNDS { FINALISTS } else { 0 });
                 }
                 if rest.len() < 2 {
@@ -192,7 +209,8 @@ impl Contest<'_> {
         let near = self.model.model.time.near_cache_bytes() * self.threads as f64;
         let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
         let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;
-        let wanted = least.max(whole * RUN_S / run_s.max(1e-9));
+        let that_run = |seconds: f64| whole * seconds / run_s.max(1e-9);
+        let wanted = that_run(LONG_RUN_S).max(ENOUGH_OF_SLOW * least).min(least).max(that_run(RUN_S));
         if wanted < 0.8 * whole {
             // Rows stay as they are; the outer dimensions shrink alike.
             let outer = size.len().max(2) - 1;

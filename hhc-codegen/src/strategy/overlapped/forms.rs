@@ -189,6 +189,23 @@ pub(super) fn counts(
     Ok(found.into_iter().map(|(counts, _)| (counts, accounting.of_counts(&counts, on.lanes))).collect())
 }
 
+/// The rows of each length that bands have, in the order of [`counts`]: points with those of ghost zones, and how many rows have so
+/// many.
+pub(super) fn rows(problem: &Problem, tile: &TileSizes) -> Vec<Vec<(i64, i64)>> {
+    let zone = Zone::new(&problem.program, &problem.cone, tile);
+    let block = Block::new(&zone, &problem.size);
+    let of_length = |(length, _): (i64, i64)| {
+        let mut rows = BTreeMap::new();
+        block.for_each(length, &mut |ran| {
+            if let Ran::Row(_, bounds, _) = ran {
+                *rows.entry(volume(bounds)).or_insert(0) += 1;
+            }
+        });
+        rows.into_iter().collect()
+    };
+    zone.bands.by_length(problem.steps).into_iter().map(of_length).collect()
+}
+
 /// Threads by the row in the middle of a band, in a tile that nothing cuts.
 fn threads(zone: &Zone<'_>, limit: i64) -> [i64; 3] {
     let after = (zone.bands.depth - (zone.bands.depth - 1) / 2) * zone.statements - 1;

@@ -81,6 +81,7 @@ impl Strategy for Overlapped {
             tiles: forms::tiles,
             smallest: forms::smallest,
             counts: forms::counts,
+            rows: Some(forms::rows),
         };
         Some(Box::new(forms::OfZones { on_multiprocessors }))
     }

@@ -86,6 +86,7 @@ impl Strategy for Streaming {
             tiles: forms::tiles,
             smallest: forms::smallest,
             counts: forms::counts,
+            rows: None,
         }))
     }
 

@@ -10,6 +10,7 @@
 //! A point comes into a tile in the first step of the tile or where it was in the one before it along some dimension, a step
 //! ago: if the rest of its coordinate modulo the size is less than `step_d`.
 
+use super::ends::{Ends, NOWHERE, Place, hull};
 use super::lines::at_once;
 use super::tiles::Tiles;
 use crate::counts::cores::{Cores, Diagonals, Outer, RowCode};
@@ -17,44 +18,6 @@ use crate::int_expr::Environment;
 use crate::plan::SIZE_NAMES;
 use crate::strategy::pieces::{Closed, Pieces, add_boxes};
 use std::ops::Range;
-
-/// Coordinates of a tile in the dimensions that are cut, but the last one; 0 where there are fewer.
-type Place = [i64; 2];
-
-/// Intervals of tiles along the last dimension that is cut, by place.
-struct Ends {
-    /// The place of the first one.
-    first: Place,
-    /// Places along the second dimension.
-    width: i64,
-    /// Place by place, the second dimension innermost; (`i64::MAX`, `i64::MIN`) where nothing is known.
-    of: Vec<Closed>,
-}
-
-impl Ends {
-    /// Nothing, for all places between these.
-    fn within([(low0, high0), (low1, high1)]: [Closed; 2]) -> Ends {
-        let number = |low: i64, high: i64| high.saturating_sub(low).saturating_add(1).max(0);
-        let width = number(low1, high1);
-        let number = usize::try_from(number(low0, high0) * width).unwrap_or(0);
-        Ends { first: [low0, low1], width, of: vec![(i64::MAX, i64::MIN); number] }
-    }
-
-    /// Adds an interval.
-    fn add(&mut self, place: Place, (low, high): Closed) {
-        let index = (place[0] - self.first[0]) * self.width + place[1] - self.first[1];
-        if let Some(known) = usize::try_from(index).ok().and_then(|index| self.of.get_mut(index)) {
-            *known = (known.0.min(low), known.1.max(high));
-        }
-    }
-
-    /// What is known.
-    fn known(&self) -> impl Iterator<Item = (Place, Closed)> + '_ {
-        let rows = (self.first[0]..).zip(self.of.chunks(self.width.max(1) as usize));
-        rows.flat_map(|(row, ends)| (self.first[1]..).map(move |at| [row, at]).zip(ends.iter().copied()))
-            .filter(|(_, (low, high))| low <= high)
-    }
-}
 
 /// The parts into which the ends of intervals cut a line; one, where there are no intervals.
 fn cut_by(intervals: impl Iterator<Item = Closed>) -> Vec<Closed> {
@@ -278,8 +241,7 @@ impl Counted<'_> {
             for columns in parts(1) {
                 let along =
                     of_rows.iter().filter(|(own, _)| holds(own.get(1), columns)).map(|(_, along)| along[0]);
-                let along = along.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
-                along.into_iter().for_each(|along| visit([rows, columns], along));
+                along.reduce(hull).into_iter().for_each(|along| visit([rows, columns], along));
             }
         }
     }
@@ -305,7 +267,7 @@ impl Counted<'_> {
                     ((least + low).div_euclid(size), (most + high).div_euclid(size))
                 })
             });
-            *own = ends.fold((i64::MAX, i64::MIN), |all, one| (all.0.min(one.0), all.1.max(one.1)));
+            *own = ends.fold(NOWHERE, hull);
         }
         found
     }

@@ -14,6 +14,7 @@
 
 mod boxes;
 mod diagonals;
+mod ends;
 mod forms;
 mod lines;
 pub(super) mod name;

@@ -84,6 +84,7 @@ impl Strategy for WarpPipeline {
             tiles: forms::tiles,
             smallest: forms::smallest,
             counts: forms::counts,
+            rows: None,
         }))
     }
 
