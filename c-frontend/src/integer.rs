@@ -97,6 +97,9 @@ pub(crate) fn literal_type(value: i64, text: &str) -> IntType {
     }
 }
 
+/// Whole numbers below this are exact in `double`.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// The value and the type of an integer expression of literals; `None` if it is none, or has no value in C.
 pub(crate) fn constant(expr: &Expr) -> Option<(i128, IntType)> {
     let int = |truth: bool| Some((i128::from(truth), IntType::INT));
@@ -122,6 +125,12 @@ pub(crate) fn constant(expr: &Expr) -> Option<(i128, IntType)> {
         }
         ExprKind::Cast(CType::Integer { name, unsigned }, operand) => {
             let own = IntType::named(name, *unsigned);
+            if let ExprKind::Floating { text, .. } = &operand.kind {
+                // Towards zero; C says nothing of values that the type does not have.
+                let value = text.parse::<f64>().ok()?.trunc();
+                let short = own.bits >= 16 && value.abs() < MOST_EXACT;
+                return Some((value as i128, own)).filter(|(value, _)| short && own.has(*value));
+            }
             Some((own.converted(constant(operand)?.0, name)?, own))
         }
         ExprKind::Binary(operator, left, right) => {
@@ -176,6 +185,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ast::Floating;
 
     fn number(value: i64, text: &str) -> Box<Expr> {
         Box::new(Expr { kind: ExprKind::Integer { value, text: text.to_owned() }, span: 0..0 })
@@ -209,6 +219,23 @@ mod tests {
         assert_eq!(value(cast("char", number(200, "200"))), None);
         assert_eq!(value(cast("_Bool", number(5, "5"))), Some(1));
         assert_eq!(value(cast("int", number(4_294_967_300, "4294967300L"))), Some(4));
+    }
+
+    #[test]
+    fn floating_literals_are_cut_towards_zero() {
+        let whole = |text: &str, name: &str| {
+            let kind = ExprKind::Floating { text: text.to_owned(), kind: Floating::Double };
+            let ctype = CType::Integer { name: name.to_owned(), unsigned: is_unsigned(name) };
+            literal(&Expr { kind: ExprKind::Cast(ctype, Box::new(Expr { kind, span: 0..0 })), span: 0..0 })
+        };
+        assert_eq!(
+            [whole("100.", "int"), whole("7.9", "long"), whole("3e9", "int")],
+            [Some(100), Some(7), None]
+        );
+        assert_eq!(
+            [whole("-0.5", "int"), whole("300.", "char"), whole("0.5", "bool")],
+            [Some(0), None, None]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is told of a program has the program's own names: where calls were taken apart, `sum` of a function may have become
 //! `sum_2`.
 
+use crate::nest::STEP;
 use crate::text::shown;
 use polyhedral::diagnostic::Diagnostic;
 
@@ -24,7 +25,8 @@ pub(crate) fn own_names(text: &str, known: &dyn Fn(&str) -> bool) -> String {
         let length = rest[start..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - start);
         let (before, word) = (&rest[..start], &rest[start..start + length]);
         result.push_str(before);
-        result.push_str(own_name(word, known).unwrap_or(word));
+        let own = if word == STEP { "step" } else { own_name(word, known).unwrap_or(word) };
+        result.push_str(own);
         rest = &rest[start + length..];
     }
     result + rest
@@ -46,6 +48,7 @@ mod tests {
         let known = |word: &str| ["sum", "u_2", "u", "n_1"].contains(&word);
         let told = own_names("`sum_2` of `u_2`, `n_1_3`, `x_2` and TW1210, 2_3", &known);
         assert_eq!(told, "`sum` of `u_2`, `n_1`, `x_2` and TW1210, 2_3");
+        assert_eq!(own_names("distance (0, 1) over (tw_t, i)", &known), "distance (0, 1) over (step, i)");
         assert_eq!(own_names("`f[]@double [9][2]`, `u_2[]@x`", &known), "`f[][2]`, `u_2[]@x`");
     }
 }

@@ -12,6 +12,24 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::program::{Condition, Expr, ExprKind, LocalId};
 use polyhedral::source::Span;
 
+/// Why a condition cannot be followed where a loop stands in one of its branches.
+pub(super) fn loop_within(condition: &CExpr, then: &Stmt, otherwise: Option<&Stmt>) -> Option<Diagnostic> {
+    let mut head = None;
+    for branch in [Some(then), otherwise].into_iter().flatten() {
+        branch.walk(&mut |stmt| {
+            if let StmtKind::For(source) = &stmt.kind {
+                head.get_or_insert(source.head.clone());
+            }
+        });
+    }
+    let reason = Diagnostic::limitation(codes::STATEMENT, head?, "a loop that runs under a condition");
+    Some(
+        reason
+            .related(condition.span.clone(), "this condition")
+            .note("every time step must compute the same points"),
+    )
+}
+
 impl Walker<'_> {
     pub(super) fn conditional(
         &mut self,
@@ -28,20 +46,8 @@ impl Walker<'_> {
                 (false, None) => Ok(()),
             };
         }
-        let mut holds_loop = None;
-        for branch in [Some(then), otherwise].into_iter().flatten() {
-            branch.walk(&mut |stmt| {
-                if let StmtKind::For(source) = &stmt.kind {
-                    holds_loop.get_or_insert(source.head.clone());
-                }
-            });
-        }
-        if let Some(head) = holds_loop {
-            return Err(Box::new(
-                Diagnostic::limitation(codes::STATEMENT, head, "a loop that runs under a condition")
-                    .related(condition.span.clone(), "this condition")
-                    .note("every time step must compute the same points"),
-            ));
+        if let Some(reason) = loop_within(condition, then, otherwise) {
+            return Err(Box::new(reason));
         }
         let truth = self.condition(condition)?;
         let start = self.environment.clone();

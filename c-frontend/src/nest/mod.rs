@@ -46,6 +46,7 @@ pub use loops::{
     Touched, Turns,
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function};
+pub(crate) use observed::STEP;
 pub use observed::{Ahead, Control, Observed, Test};
 pub use parities::{Colours, parities};
 pub use refusal::Result;

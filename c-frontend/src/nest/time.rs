@@ -1,5 +1,6 @@
 //! The time loop: which loop of the region it is, and its bounds.
 
+use super::branches;
 use super::counter::{Counter, counter};
 use super::levels::keeps_levels;
 use super::loops::TimeLoop;
@@ -145,9 +146,31 @@ fn none<T>(region: &Region) -> Result<T> {
     ))
 }
 
+/// The first loop of a body that runs under a condition, where no loop runs without one.
+fn under_condition(body: &Stmt) -> Option<Diagnostic> {
+    let StmtKind::Block(list) = &body.kind else { return None };
+    let mut found = None;
+    for stmt in list {
+        match &stmt.kind {
+            StmtKind::For(_) => return None,
+            StmtKind::If(condition, then, otherwise) if found.is_none() => {
+                found = branches::loop_within(condition, then, otherwise.as_deref());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The time loop of a region that computes nothing but its stencil.
 pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
-    let (head, counter) = (found.head(), found.counter?);
+    let (head, counter) = (found.head(), found.counter);
+    let counter = match (counter, under_condition(found.body)) {
+        (Ok(counter), _) => counter,
+        // Nothing of it was seen to be computed in each step.
+        (Err(_), Some(reason)) => return Err(Box::new(reason)),
+        (Err(reason), None) => return Err(reason),
+    };
     let declared = counter.type_name.is_some();
     let type_name = match counter.type_name {
         Some(name) => name,

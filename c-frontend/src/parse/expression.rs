@@ -129,7 +129,7 @@ impl Converter<'_> {
             "field_expression" => {
                 let arrow = operator(self) == "->";
                 let member = node.child_by_field_name("field").map(|member| self.text(member).to_owned());
-                ExprKind::Member(self.field(node, "argument")?, arrow, member.unwrap_or_default())
+                member_of(*self.field(node, "argument")?, arrow, member.unwrap_or_default())
             }
             "sizeof_expression" => {
                 // A type has a name of its own.
@@ -229,6 +229,15 @@ fn dereferenced(operand: Expr) -> ExprKind {
     match sum {
         Some(index) if plain => ExprKind::Index(Box::new(at.clone()), Box::new(index)),
         _ => ExprKind::Unary(UnaryOp::Dereference, Box::new(operand)),
+    }
+}
+
+/// A member of a structure: `(&grid)->u` is `grid.u`, and `(*grid).u` is `grid->u`.
+fn member_of(object: Expr, arrow: bool, name: String) -> ExprKind {
+    match (object.kind, arrow) {
+        (ExprKind::Unary(UnaryOp::Address, of), true) => ExprKind::Member(of, false, name),
+        (ExprKind::Unary(UnaryOp::Dereference, of), false) => ExprKind::Member(of, true, name),
+        (kind, _) => ExprKind::Member(Box::new(Expr { kind, span: object.span }), arrow, name),
     }
 }
 

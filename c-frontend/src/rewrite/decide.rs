@@ -78,30 +78,47 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     });
 }
 
-/// What keeps the rows of flattened arrays apart: an inner dimension ends before the next row begins.
+/// What keeps the rows of flattened arrays apart: no point that is computed is a point of another row, too. In arrays whose
+/// rows are a point too short for what is read (`u[i * n + j]` up to `j = n`), the columns that rows share are only read:
+/// with `distance * outer` between rows, the elements `p` of one and `q` of another are two as long as `|p - q| < distance`.
 fn rows_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
+    // Rows that are shared are copied, which steps that run one at a time would do in each of them.
+    let alone = program.nest.observed.as_ref().is_some_and(|observed| observed.alone);
     let mut conditions = Vec::new();
-    for (field, (touched, _)) in program.stencil.fields.iter().zip(boxes) {
+    for (field, (touched, computed)) in program.stencil.fields.iter().zip(boxes) {
         let What::State { form, buffers, .. } = &field.what else { continue };
-        let sides = extremes(touched);
+        let touched = extremes(touched);
+        let computed = if alone || computed.list.is_empty() { touched.clone() } else { extremes(computed) };
         for position in form.positions.iter().filter(|position| position.axes.len() > 1) {
             for outer in 0..position.axes.len() - 1 {
-                let inner: Vec<String> = position.axes[outer + 1..]
-                    .iter()
-                    .map(|(axis, stride)| match axis {
-                        Axis::Buffer => format!("{} * ({})", buffers - 1, stride.to_c(&constant)),
-                        Axis::Space(d) => format!(
-                            "({} - ({}) - 1) * ({})",
-                            place(sides[*d].high, *d),
-                            place(sides[*d].low, *d),
-                            stride.to_c(&constant)
-                        ),
-                    })
-                    .collect();
-                let condition =
-                    format!("{} < ({})", inner.join(" + "), position.axes[outer].1.to_c(&constant));
-                if !conditions.contains(&condition) {
-                    conditions.push(condition);
+                // The largest distance in each direction, in all combinations of directions.
+                let mut sums: Vec<Vec<String>> = vec![Vec::new()];
+                for (axis, stride) in &position.axes[outer + 1..] {
+                    let stride = stride.to_c(&constant);
+                    let mut ways = match axis {
+                        Axis::Buffer => vec![format!("{} * ({stride})", buffers - 1)],
+                        Axis::Space(d) => {
+                            [(touched[*d].high, computed[*d].low), (computed[*d].high, touched[*d].low)]
+                                .map(|(high, low)| {
+                                    format!("({} - ({}) - 1) * ({stride})", place(high, *d), place(low, *d))
+                                })
+                                .to_vec()
+                        }
+                    };
+                    ways.dedup();
+                    sums = sums
+                        .iter()
+                        .flat_map(|sum| {
+                            ways.iter().map(move |way| [sum.as_slice(), std::slice::from_ref(way)].concat())
+                        })
+                        .collect();
+                }
+                for sum in sums {
+                    let condition =
+                        format!("{} < ({})", sum.join(" + "), position.axes[outer].1.to_c(&constant));
+                    if !conditions.contains(&condition) {
+                        conditions.push(condition);
+                    }
                 }
             }
         }

@@ -27,6 +27,7 @@ mod signs;
 mod test;
 
 pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
+pub(crate) use parts::STEP;
 pub use parts::{Ahead, Control, Observed, Test};
 pub(super) use shown::writes_points;
 
@@ -39,7 +40,6 @@ use crate::parse::Region;
 use crate::text::type_text;
 use control::Controls;
 use kinds::{Kind, Step};
-use parts::STEP;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::ops::Range;
