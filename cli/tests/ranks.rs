@@ -149,6 +149,32 @@ fn a_rank_that_is_killed_is_named_and_the_run_goes_on_from_a_checkpoint_on_other
     }
 }
 
+/// A launcher that ends nobody where a rank dies, as `srun --mpi=pmi2` does: the others hear of it from the first one, and end.
+#[test]
+fn all_ranks_end_where_one_dies_whatever_the_launcher_does() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let kept = folder.arg("kept");
+    let mut begun = on_ranks(mpi, 3, &arguments(&kept, &[]));
+    begun.envs([("OMPI_MCA_orte_enable_recovery", "1"), ("OMPI_MCA_orte_abort_on_non_zero_status", "0")]);
+    let mut begun = begun.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    waited(&mut begun, || std::fs::metadata(&kept).ok());
+    let all = waited(&mut begun, || processes(&kept, 3));
+    signal(all[1], "-KILL");
+    let lives = |process: &&u32| {
+        std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|arguments| !arguments.is_empty())
+    };
+    let begin = Instant::now();
+    while all.iter().any(|process| lives(&process)) && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let left: Vec<&u32> = all.iter().filter(lives).collect();
+    left.iter().for_each(|process| signal(**process, "-KILL"));
+    let output = ended(begun);
+    assert!(left.is_empty(), "{left:?} of {all:?} went on: {}", output.stderr);
+    assert!(output.stderr.contains("rank 1 "), "{}{}", output.stdout, output.stderr);
+}
+
 #[test]
 fn a_rank_that_does_not_answer_is_named() {
     let Some(mpi) = mpi() else { return };

@@ -133,7 +133,25 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     facts[1] = own.depth;
     MPI_Reduce(counts, facts + 2, 7, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     free(found);
+    /* Ranks that say different things are refused, all of them. */
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks > 1 && MPI(_run)(grid, rank == 0 ? 0 : 1, parameters) != 2) code |= 1 << 10;
     MPI(_free)(&grid);
+    options.blocking += rank;
+    if (ranks > 1 && MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid) != 8) code |= 1 << 11;
+    options.blocking -= rank;
+    options.depth = 0;
+    options.point = rank == 0 ? 1 : 1e-30;
+    options.latency = rank == 0 ? 1e-30 : 1;
+    if (MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid) == 0) {
+        long long depths[2];
+        MPI(_get_facts)(grid, &own);
+        MPI_Allreduce(&own.depth, &depths[0], 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+        MPI_Allreduce(&own.depth, &depths[1], 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+        if (depths[0] != depths[1]) code |= 1 << 12;
+        MPI(_free)(&grid);
+    }
     fclose(file);
     return code;
 }

@@ -418,7 +418,7 @@ fn named(shipped_as: &str, name: &str) -> Arc<Program> {
 #[test]
 fn mistakes_in_the_exchange_are_found() {
     let Some((cc, mpirun)) = mpi() else { return };
-    let faults: [(&str, &str, &str); 6] = [
+    let faults: [(&str, &str, &str); 7] = [
         ("thin", "tw_reach[TW_DIMENSION][2] = { { 1, 1 } }", "tw_reach[TW_DIMENSION][2] = { { 1, 0 } }"),
         (
             "stale",
@@ -432,15 +432,19 @@ fn mistakes_in_the_exchange_are_found() {
         ),
         ("crossed", "tw_slope[TW_DIMENSION][2] = { { 1, 1 } }", "tw_slope[TW_DIMENSION][2] = { { 0, 1 } }"),
         ("lost", "begin[0] = low - k * tw_reach[d][0] + margin[0];", "begin[0] = low + 1;"),
-        ("unbounded", "if (!bounded && code == 0) {", "if (0) {"),
+        ("unbounded", "code = tw_bound(plan, &wide, 0, parameters);", "code = 0;"),
+        ("unbounded_ghosts", "code = tw_bound(plan, &wide, early, parameters);", "code = 0;"),
     ];
-    let programs = faults.iter().map(|&(name, from, to)| (named("heat1d", name), Some((from, to)))).collect();
+    // Ghosts of a line have a boundary of their own where it is wide alone.
+    let shipped_as = |name| if name == "unbounded_ghosts" { "heat2d" } else { "heat1d" };
+    let programs =
+        faults.iter().map(|&(name, from, to)| (named(shipped_as(name), name), Some((from, to)))).collect();
     let built = Built::new(cc, programs);
     let case = |program: usize, blocking: i32| Case {
         program,
-        size: vec![97],
+        size: if program < 6 { vec![97] } else { vec![97, 31] },
         steps: 30,
-        ranks: vec![3],
+        ranks: if program < 6 { vec![3] } else { vec![3, 1] },
         depth: 4,
         blocking,
         kept: None,
