@@ -17,7 +17,7 @@ int main(void)
         for (int i = 1; i < (&g)->rows; i++)
             for (int j = 1; j < (&g)->columns; j++) {
                 int at = (&g)->columns * i + j;
-                (&g)->v[at] = 0.25 * (g.u[at - 1] + (&g)->u[at + 1] + g.u[at - (int)WIDTH] + g.u[at + g.columns]);
+                (&g)->v[at] = 0.25 * (g.u[at - 1] + (&g)->u[at + 1] + g.u[at - (&g)->columns] + g.u[at + g.columns]);
             }
         for (int i = 1; i < (&g)->rows; i++)
             for (int j = 1; j < g.columns; j++) (&g)->u[(&g)->columns * i + j] = g.v[g.columns * i + j];
