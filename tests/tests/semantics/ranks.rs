@@ -364,7 +364,7 @@ fn with_checkpoints(programs: &[Arc<Program>], ranks: i64, saves: bool) -> Vec<C
     let mut all = cases(programs, ranks, ranks as usize);
     for (number, program) in programs.iter().enumerate() {
         let own = all.iter().find(|case| case.program == number).unwrap().clone();
-        let name = format!("{}.checkpoint", program.name);
+        let name = if number == 0 { "k".to_owned() } else { format!("{}.checkpoint", program.name) };
         let kept = if saves { Kept::Saved(name) } else { Kept::Restored(name) };
         let size = [&[211][..], &[53, 47], &[29, 31, 27]][program.dimension() - 1].to_vec();
         all.push(Case { size, depth: 0, kept: Some(kept), ..own });
