@@ -26,6 +26,7 @@ mod lsp;
 mod manuals;
 mod models;
 mod nested;
+mod nested_on_a_gpu;
 mod outputs;
 #[cfg(target_os = "linux")]
 mod ranks;

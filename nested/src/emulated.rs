@@ -14,7 +14,7 @@ use toolchain::cache::Cache;
 use toolchain::compiler::{CompileOptions, Compiler, SourceText};
 
 /// The headers of the emulator.
-const HEADERS: [(&str, &str); 9] = [
+const HEADERS: [(&str, &str); 10] = [
     ("tw_emulator.h", include_str!("../emulator/tw_emulator.h")),
     ("tw_checks.h", include_str!("../emulator/tw_checks.h")),
     ("tw_fibers.h", include_str!("../emulator/tw_fibers.h")),
@@ -22,6 +22,7 @@ const HEADERS: [(&str, &str); 9] = [
     ("tw_warp_state.h", include_str!("../emulator/tw_warp_state.h")),
     ("tw_clocks.h", include_str!("../emulator/tw_clocks.h")),
     ("tw_warp.h", include_str!("../emulator/tw_warp.h")),
+    ("tw_flags.h", include_str!("../emulator/tw_flags.h")),
     ("tw_primitives.h", include_str!("../emulator/tw_primitives.h")),
     ("tw_nested_emulator.h", EMULATOR),
 ];

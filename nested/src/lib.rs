@@ -37,6 +37,7 @@ pub mod interpret;
 // How it is done.
 pub mod analysis;
 pub mod cuda;
+pub mod device;
 pub mod emit;
 pub mod emulated;
 pub mod features;

@@ -39,16 +39,33 @@ pub enum RunError {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct RawSlot {
+pub(crate) struct RawSlot {
     data: *mut c_void,
     length: i64,
     capacity: i64,
 }
 
+/// What a run found wrong.
 #[repr(C)]
-struct RawReport {
-    check: i64,
+pub(crate) struct RawReport {
+    pub check: i64,
     numbers: [i64; 2],
+}
+
+impl RawReport {
+    pub const NOTHING: RawReport = RawReport { check: 0, numbers: [0; 2] };
+
+    /// The error that it tells of.
+    pub fn error(&self, generated: &Generated) -> RunError {
+        match self.check {
+            check @ 1.. => {
+                let place = usize::try_from(check - 1).unwrap_or(usize::MAX);
+                let (kind, span) = generated.checks.get(place).cloned().unwrap_or((FaultKind::Index, 0..0));
+                Fault { kind, span, numbers: self.numbers }.into()
+            }
+            _ => RunError::Memory(self.numbers[0], self.numbers[1]),
+        }
+    }
 }
 
 type Entry = unsafe extern "C" fn(*mut RawSlot, c_int, *mut RawReport) -> c_int;
@@ -162,23 +179,22 @@ impl Prepared<'_> {
     /// [`RunError`].
     pub fn run(&mut self, threads: usize) -> Result<f64, RunError> {
         let _blocking = Blocking::enter().map_err(|_| RunError::Interrupted)?;
-        let mut report = RawReport { check: 0, numbers: [0; 2] };
+        let mut report = RawReport::NOTHING;
         let threads = c_int::try_from(threads.max(1)).unwrap_or(c_int::MAX);
         let start = Instant::now();
         // SAFETY: there are as many slots as the program has arrays; those that are given point to arrays of the types and
         // lengths that the program expects, checked by `arranged`, which live as long as `self`.
         let code = unsafe { (self.native.entry)(self.slots.as_mut_ptr(), threads, &mut report) };
         let seconds = start.elapsed().as_secs_f64();
-        match (code, report.check) {
-            (0, _) => Ok(seconds),
-            (_, check @ 1..) => {
-                let place = usize::try_from(check - 1).unwrap_or(usize::MAX);
-                let (kind, span) =
-                    self.native.generated.checks.get(place).cloned().unwrap_or((FaultKind::Index, 0..0));
-                Err(Fault { kind, span, numbers: report.numbers }.into())
-            }
-            _ => Err(RunError::Memory(report.numbers[0], report.numbers[1])),
+        match code {
+            0 => Ok(seconds),
+            _ => Err(report.error(&self.native.generated)),
         }
+    }
+
+    /// The arrays, as generated code has them.
+    pub(crate) fn slots(&mut self) -> &mut [RawSlot] {
+        &mut self.slots
     }
 
     /// The results of the last run.

@@ -9,6 +9,7 @@
 #define TW_WARPS 1
 #include "tw_emulator.h"
 #define __popc __builtin_popcount
+#define __ffs __builtin_ffs
 #endif
 
 #if defined(TW_DEVICE_ONLY)

@@ -40,6 +40,81 @@ TW_DEVICE void tw_claim(int64_t *claims, int64_t place, int64_t own)
 }
 #endif
 
+/* ---- Blocks that take tiles in order and look back ----------------------------------------------------------------- */
+
+/* Marks tell what is known of each tile; behind those of all tiles is the number of the next one. They are read and set by many
+ * threads at once, each as a whole. */
+#if defined(TW_EMULATOR)
+inline int64_t tw_take_tile(const tw_emulator::Global<int64_t> &marks, int64_t place, int line = __builtin_LINE())
+{
+    return tw_emulator::take_number(marks, place, line);
+}
+inline void tw_set_mark(const tw_emulator::Global<int64_t> &marks, int64_t tile, int64_t value, int line = __builtin_LINE())
+{
+    tw_emulator::set_flag(marks, tile, value, line);
+}
+inline int64_t tw_await_mark(const tw_emulator::Global<int64_t> &marks, int64_t tile, int line = __builtin_LINE())
+{
+    return tw_emulator::await_flag(marks, tile, 1, line);
+}
+#else
+TW_DEVICE int64_t tw_take_tile(int64_t *marks, int64_t place)
+{
+    return (int64_t)atomicAdd((unsigned long long *)&marks[place], 1ull);
+}
+TW_DEVICE void tw_set_mark(int64_t *marks, int64_t tile, int64_t value)
+{
+    *(volatile int64_t *)&marks[tile] = value;
+}
+/* Waits until anything is known. The tile was taken before that of whoever waits, by a block that has begun. */
+TW_DEVICE int64_t tw_await_mark(const int64_t *marks, int64_t tile)
+{
+    int64_t value = 0;
+    while (value == 0) value = *(const volatile int64_t *)&marks[tile];
+    return value;
+}
+#endif
+
+/* The next tile that nobody has; as many as there are, or more, where all are taken. All threads of the block call it, with a barrier
+ * between two calls. */
+template <class Words, class Marks> TW_DEVICE int64_t tw_next_tile(const Words &words, const Marks &marks, int64_t tiles)
+{
+    if (threadIdx.x == 0) words[0] = tw_take_tile(marks, tiles);
+    __syncthreads();
+    return words[0];
+}
+
+/* Lets other blocks see what this thread wrote, and threads that it met: the first one of the block marks the tile. */
+template <class Marks> TW_DEVICE void tw_mark(const Marks &marks, int64_t tile, int64_t value)
+{
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    tw_set_mark(marks, tile, value);
+}
+
+/* The nearest tile before this one that is marked 2; -1 where there is none. Those between are marked 1 at least, and what was
+ * written before all these marks is seen. All threads of the block call it: those of the first warp look at a tile each. */
+template <class Words, class Marks> TW_DEVICE int64_t tw_look_back(const Words &words, const Marks &marks, int64_t tile)
+{
+    if (threadIdx.x < 32) {
+        const int lane = (int)threadIdx.x;
+        int64_t last = tile - 1;
+        unsigned votes = 0;
+        while (true) {
+            const int64_t own = last - lane;
+            const int64_t mark = own < 0 ? 2 : tw_await_mark(marks, own);
+            votes = __ballot_sync(0xffffffffu, mark == 2);
+            if (votes != 0) break;
+            last -= 32;
+        }
+        __threadfence();
+        const int64_t found = last - (__ffs((int)votes) - 1);
+        if (lane == 0) words[1] = found < 0 ? -1 : found;
+    }
+    __syncthreads();
+    return words[1];
+}
+
 /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path). */
 template <class Offsets> TW_DEVICE int64_t tw_share(const Offsets &offsets, int64_t rows, int64_t share, int64_t shares)
 {

@@ -16,7 +16,7 @@ static const char *const KIND_NAMES[KINDS] = {
     "a race", "a race between blocks", "an access outside of a shared array", "a read of shared memory that nobody wrote",
     "a race in shared memory", "a shared array that does not fit", "a divergent barrier", "lanes that do not meet",
     "a wrong mask or width", "a lane that takes no part", "poison stored", "poison decides", "a misused link", "a deadlock",
-    "a misaligned access", "a pending copy"};
+    "a misaligned access", "a pending copy", "a block that waits for ever"};
 
 static void *take(void *, std::int64_t bytes, int) { return std::malloc(static_cast<std::size_t>(bytes)); }
 static void give_back(void *, void *memory, int) { std::free(memory); }

@@ -138,6 +138,83 @@ fn faults_in_kernels_are_found() {
     }
 }
 
+/// A scan in one kernel, for which tiles of one and of two blocks of elements look back, in all orders of threads and blocks.
+#[test]
+fn scans_that_look_back_give_the_interpreters_bits() {
+    let Some(compiler) = compiler() else { return };
+    let text = "nested p { input s: [f64]; input k: [i32]; output a = scan(+, map(|x| x * 1.5, s), 0.25);
+        output b = scan(max, k, 0); output c = scan(assoc |x, y| (x.0 + y.0, x.1 * y.1), zip(k, k), (1, 1)); }";
+    let program = parsed(text);
+    let computations = prepared(&program).1;
+    let policy = "scan=look_back,block_size_x=64";
+    let chosen: Vec<GpuImplementation> =
+        computations.iter().map(|own| choose(own, None, Some(policy)).unwrap()).collect();
+    let generated = generate(&program, &chosen, Mode::Deterministic, "program").unwrap();
+    let whole = built(&program, generated.clone(), &compiler);
+    let mut chance = Chance(11);
+    let mut data = |count: usize| {
+        let keys = (0..count).map(|_| chance.below(1000) as i32 - 500).collect();
+        inputs([("s", chance.numbers(count)), ("k", Array::I32(keys))])
+    };
+    for (place, count) in [0, 1, 4096, 4097, 8193, 30_000].into_iter().enumerate() {
+        let inputs = data(count);
+        let expected = interpret(&program, &inputs).unwrap();
+        for order in [place as u8 % 3, 2] {
+            compare("look back", &expected, whole.run(&inputs, order, place as u64), &[policy.to_owned()]);
+        }
+    }
+    // Each fault in the text is found. Two of them; all where `TILEWRIGHT_ALL` is set.
+    let faults = [
+        (
+            "tiles from the last one on",
+            "words[0] = tw_take_tile(marks, tiles);",
+            "words[0] = tw_take_tile(marks, tiles);\
+          if (words[0] < tiles) words[0] = tiles - 1 - words[0];",
+            "waits for ever",
+        ),
+        (
+            "no fence before a mark",
+            "__threadfence();\n    tw_set_mark",
+            "tw_set_mark",
+            "a race between blocks",
+        ),
+        (
+            "no fence behind a mark",
+            "__threadfence();\n        const int64_t found",
+            "const int64_t found",
+            "a race between blocks",
+        ),
+        ("an offset off by one", "? -1 : found", "? -1 : found + 1", ""),
+        (
+            "a missing barrier",
+            "__syncthreads();\n    return words[0]",
+            "if (threadIdx.x == 0) words[0]",
+            "a race",
+        ),
+        (
+            "results that nobody waits for",
+            "own < 0 ? 2 : tw_await_mark(marks, own)",
+            "own < 0 ? 2 : 1 + (tw_await_mark(marks, own) & 1)",
+            "",
+        ),
+    ];
+    let inputs = data(30_000);
+    let expected = interpret(&program, &inputs).unwrap();
+    for (name, from, to, said) in faults.into_iter().take(if all() { 6 } else { 2 }) {
+        let mut faulty = generated.clone();
+        let text = faulty.device_text();
+        assert!(text.contains(from), "{name}");
+        faulty.generated.text = text.replacen(from, to, 1);
+        let faulty = built(&program, faulty, &compiler);
+        let mut found = (0..3).map(|order| faulty.run(&inputs, order, 9));
+        let wrong = found.any(|found| match found {
+            Ok(found) => said.is_empty() && !expected.iter().zip(&found).all(|(a, b)| a.same_bits(b)),
+            Err(error) => error.to_string().contains(said),
+        });
+        assert!(wrong, "{name} is not found");
+    }
+}
+
 /// Lengths around warps, groups of lanes, and blocks; empty rows.
 #[test]
 fn odd_lengths_on_the_emulator() {
@@ -259,8 +336,14 @@ fn nvrtc_compiles_without_warnings() {
             continue;
         }
         let program = parsed(text);
-        let mut lists = vec![Vec::new()];
+        // Where there is a scan of all, in one kernel.
+        let (_, computations, _) = prepared(&program);
+        let look_back = computations.iter().map(|own| {
+            choose(own, None, Some("scan=look_back")).unwrap_or_else(|_| GpuImplementation::default_of(own))
+        });
+        let mut lists: Vec<Vec<GpuImplementation>> = vec![look_back.collect()];
         if all() {
+            lists.push(Vec::new());
             lists.extend(all_implementations(&program).into_iter().step_by(7));
         }
         let one = [architectures[number % architectures.len()]];
@@ -272,7 +355,7 @@ fn nvrtc_compiles_without_warnings() {
                 assert!(compiled.warnings.is_empty(), "{name} {architecture}: {:?}", compiled.warnings);
                 let kernels: Vec<&str> = compiled.kernels.iter().map(|own| own.kernel.as_str()).collect();
                 assert!(
-                    generated.kernels.iter().all(|own| kernels.contains(&own.as_str())),
+                    generated.kernels.iter().all(|(own, _)| kernels.contains(&own.as_str())),
                     "{name} {kernels:?}"
                 );
             }
@@ -300,6 +383,8 @@ fn choices_for_a_gpu_are_taken_or_refused_with_the_rule() {
         (None, Some("omp_schedule_1=static"), "is no parameter"),
         (Some("sequential>cooperative"), Some("row_sharing=merge"), "deals out rows of a nest"),
         (None, Some("row_sharing=most"), "neither equal nor merge"),
+        (None, Some("scan=look_back"), "is for a scan of a whole sequence"),
+        (None, Some("scan=twice"), "neither three_kernels nor look_back"),
         (Some("independent>independent"), None, "rewritten to sequential only"),
     ];
     for (schedule, policy, expected) in cases {
@@ -309,10 +394,33 @@ fn choices_for_a_gpu_are_taken_or_refused_with_the_rule() {
     let deep = of("comd_direct", "density");
     let rule = choose(&deep, Some("independent>independent>cooperative>sequential"), None).unwrap_err();
     assert!(rule.contains("the outermost 2 levels"), "{rule}");
+    let wide = "nested p { input s: [f64]; output a = scan(assoc |x, y| (x.0 + y.0, x.1 + y.1), zip(s, s), (0.0, 0.0)); }";
+    let wide = prepared(&parsed(wide)).1;
+    let rule = choose(&wide[0], None, Some("scan=look_back")).unwrap_err();
+    assert!(rule.contains("has room for 32768 bytes of them; here they have 65536"), "{rule}");
+    assert!(implementations(&wide[0]).iter().all(|own| !own.look_back));
     for (name, least) in [("spmv", 40), ("scan", 40), ("kmeans", 40)] {
         let program = parsed(nested::shipped::text(name).unwrap());
         let count: usize = prepared(&program).1.iter().map(|own| implementations(own).len()).sum();
         assert!(count >= least, "{name}: {count}");
+    }
+}
+
+/// The counts of parameters that hosts rely on are those of the text.
+#[test]
+fn kernels_of_the_runtime_have_as_many_parameters_as_is_said() {
+    let text = nested::cuda::RUNTIME.replace("tw_check_offsets_##T(", "tw_check_offsets_int32_t(");
+    for (name, count) in nested::cuda::RUNTIME_KERNELS {
+        let name = name.replace("int64_t", "int32_t");
+        let (_, rest) =
+            text.split_once(&format!(" {name}(")).or_else(|| text.split_once(&format!("{name}("))).unwrap();
+        // Two parentheses of `TW_GLOBAL` open and close within.
+        let mut depth = 1;
+        let end = rest.find(|letter| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            depth == 0
+        });
+        assert_eq!(rest[..end.unwrap()].matches(',').count() + 1, count, "{name}");
     }
 }
 

@@ -71,6 +71,7 @@ enum Kind : std::int32_t {
     DEADLOCK,
     MISALIGNED,
     COPY_PENDING,
+    ENDLESS_SPIN,
     KINDS
 };
 
@@ -140,6 +141,7 @@ struct Index3 {
 #else
 namespace tw_emulator {
 struct ThreadWarpState {};
+struct BlockWarpState {};
 struct ContextWarpState {};
 } // namespace tw_emulator
 #endif
@@ -153,27 +155,28 @@ struct ThreadState : ThreadWarpState {
     int barrier_line;
 };
 
-struct Context : ContextWarpState {
-    std::vector<Array> fields;
+/* What a block has while it runs. */
+struct BlockState : BlockWarpState {
     std::vector<unsigned char> shared_bytes;
     std::vector<Shadow> shared_shadow;
     std::vector<ThreadState> threads;
     std::vector<int> order;
     tw_fibers::Fibers fibers;
+};
+
+struct Context : ContextWarpState, BlockState {
+    std::vector<Array> fields;
     std::vector<Violation> violations;
     /* How many violations of each kind are described, and how many there were. */
     std::int64_t capacity = 0;
     std::int64_t of_kind[KINDS] = {};
     Counts counts = {};
     Stamp stamp = 1;
-    /* Of the launch: first stamps and numbers of its blocks, in the order of execution. */
+    /* Of the launch: stamps at which its blocks begin and go on, and their numbers, in the order of execution. */
     std::vector<Stamp> block_stamps;
     std::vector<std::uint64_t> block_numbers;
 
-    ~Context() {
-        for (Array &array : fields)
-            std::free(array.shadow);
-    }
+    ~Context();
 };
 
 /* What runs now. One launch at a time: `launch` holds a lock. */
@@ -185,17 +188,55 @@ struct Running {
     Stamp stamp, block_start, launch_start;
     Thread thread;
     Index3 block, block_size, grid_size;
-    std::uint64_t random;
+    std::uint64_t random, block_number;
     bool diverged;
+    /* Whether blocks of the launch take turns. */
+    bool interleaved;
     /* Barriers that the block has passed, and the line of the last access or call where that is known. */
     std::int64_t interval;
     std::int32_t line;
 };
 
+#ifdef TW_WARPS
+/* A block that has a place (tw_flags.h). */
+struct Resident {
+    BlockState state;
+    Running kept = {};
+    std::uint64_t number = 0;
+    bool lives = false;
+    /* Nothing but waiting threads; how many flags had been set then. */
+    bool waits = false;
+    std::int64_t sets = 0;
+};
+#endif
+
+inline Context::~Context() {
+    for (Array &array : fields)
+        std::free(array.shadow);
+#ifdef TW_WARPS
+    for (Resident *resident : residents)
+        delete resident;
+#endif
+}
+
 /* One for the kernels and for what runs them, which are compiled apart. */
 __attribute__((visibility("hidden"))) inline Running running;
 
 /* ---- Reports ------------------------------------------------------------------------------------------------ */
+
+/* The number of the block that ran at a stamp of this launch. */
+inline std::uint64_t block_of(Stamp stamp) {
+    const Context &context = *running.context;
+    std::size_t low = 0, high = context.block_stamps.size() - 1;
+    while (low < high) {
+        const std::size_t middle = (low + high + 1) / 2;
+        if (context.block_stamps[middle] > stamp)
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    return context.block_numbers[low];
+}
 
 inline void block_of_number(std::uint64_t number, std::uint32_t *block) {
     const Launch &launch = *running.launch;
@@ -242,13 +283,8 @@ report_global(Kind kind, int writes, const Array &array, std::int64_t index, int
     violation->index = index;
     violation->other_thread = other_thread;
     violation->other_index = other_line;
-    if (kind == BLOCK_RACE) {
-        const Context &context = *running.context;
-        std::size_t position = context.block_stamps.size() - 1;
-        while (position > 0 && context.block_stamps[position] > other)
-            position--;
-        block_of_number(context.block_numbers[position], violation->other_block);
-    }
+    if (kind == BLOCK_RACE)
+        block_of_number(block_of(other), violation->other_block);
 }
 
 __attribute__((noinline, cold)) inline void
@@ -265,11 +301,6 @@ report_shared(Kind kind, int writes, const char *name, std::int64_t index, int o
 
 /* ---- Checks ------------------------------------------------------------------------------------------------- */
 
-/* Whether something with this stamp happened in another block of this launch. */
-inline bool in_other_block(Stamp stamp) {
-    return stamp >= running.launch_start && stamp < running.block_start;
-}
-
 /* A part of the block's shared memory. */
 struct SharedPlace {
     const char *name;
@@ -278,6 +309,11 @@ struct SharedPlace {
 };
 
 #ifndef TW_WARPS
+
+/* Whether something with this stamp happened in another block of this launch. */
+inline bool in_other_block(Stamp stamp) {
+    return stamp >= running.launch_start && stamp < running.block_start;
+}
 
 /* Remembers a read by the running thread. */
 inline void remember_read(Shadow &shadow) {

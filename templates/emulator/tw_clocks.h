@@ -20,6 +20,9 @@
  * What comes from another warp comes by calls of the whole warp, and what is posted is known of whole warps. So
  * clocks are kept as two tables: what a thread knows of the lanes of its warp, and what a warp knows of warps.
  *
+ * Blocks are ordered by flags alone (tw_flags.h): if a thread of block B makes a fence and then sets a flag, and a thread
+ * of block A sees that value and then makes a fence, then what was -> the first fence is -> what the latter does next.
+ *
  * Of each element the last write and the readings since are remembered: a reading that is -> a later reading needs
  * no memory, for a write that is ordered after the later one is ordered after both. */
 #ifndef TW_CLOCKS_H
@@ -46,9 +49,36 @@ inline bool is_ordered(Stamp time, int other, int thread) {
                                                   : warp_clock(thread / WARP, other / WARP));
 }
 
+/* Whether it was in this block. */
+inline bool in_this_block(Stamp time) {
+    return time >= running.block_start && (!running.interleaved || block_of(time) == running.block_number);
+}
+
 /* Whether it was in this block, and nothing orders it before the present of the running thread. */
 inline bool is_concurrent(Stamp time, Thread other) {
-    return time >= running.block_start && !is_ordered(time, other, running.thread);
+    return in_this_block(time) && !is_ordered(time, other, running.thread);
+}
+
+inline bool has_message(const Messages &messages, std::size_t number) {
+    return number / 64 < messages.size() && (messages[number / 64] >> number % 64 & 1);
+}
+
+/* Whether it was in another block of this launch, and no message orders it before the present of the running thread. */
+inline bool in_other_block(Stamp time, Thread other) {
+    if (time < running.launch_start || in_this_block(time))
+        return false;
+    const Context &context = *running.context;
+    const Messages &known = context.threads[running.thread].known;
+    if (context.messages.empty())
+        return true;
+    const std::uint64_t block = block_of(time);
+    for (std::size_t number = 0; number < context.messages.size(); number++) {
+        const Message &message = context.messages[number];
+        if (has_message(known, number) && message.block == block && other < message.clock.size()
+            && time <= message.clock[other])
+            return false;
+    }
+    return true;
 }
 
 inline void forget_readings(Shadow &shadow) {
@@ -68,7 +98,7 @@ inline void forget_all_readings(Context &context) {
 inline Thread concurrent_reader(const Shadow &shadow) {
     if (is_concurrent(shadow.read, shadow.reader))
         return shadow.reader;
-    if (shadow.further && shadow.read >= running.block_start)
+    if (shadow.further && in_this_block(shadow.read))
         for (const Reading &reading : running.context->readings[shadow.further])
             if (is_concurrent(reading.stamp, reading.thread))
                 return reading.thread;
@@ -77,8 +107,8 @@ inline Thread concurrent_reader(const Shadow &shadow) {
 
 /* Remembers a read by the running thread. */
 inline void remember_read(Shadow &shadow) {
-    if (shadow.read < running.block_start) {
-        if (in_other_block(shadow.read)) {
+    if (!in_this_block(shadow.read)) {
+        if (in_other_block(shadow.read, shadow.reader)) {
             shadow.older_read = shadow.read;
             shadow.older_reader = shadow.reader;
         }
@@ -108,7 +138,7 @@ inline void remember_read(Shadow &shadow) {
 
 /* Remembers a write by the running thread: what it is ordered after needs no memory, the rest is reported. */
 inline void remember_write(Shadow &shadow) {
-    if (shadow.read >= running.block_start) {
+    if (in_this_block(shadow.read)) {
         shadow.read = 0;
         shadow.reader = NO_THREAD;
     }
@@ -131,7 +161,7 @@ __attribute__((noinline)) inline bool check_global_read(const Array &array, std:
     }
     if (is_concurrent(shadow.write, shadow.writer))
         report_global(GLOBAL_RACE, 2, array, index, shadow.writer, 0, shadow.line);
-    else if (in_other_block(shadow.write))
+    else if (in_other_block(shadow.write, shadow.writer))
         report_global(BLOCK_RACE, 2, array, index, shadow.writer, shadow.write, shadow.line);
     /* Nobody can write where everything is fixed; many read there. */
     if (!(shadow.flags & FIXED))
@@ -156,11 +186,11 @@ __attribute__((noinline)) inline bool check_global_write(const Array &array, std
         report_global(GLOBAL_RACE, 3, array, index, shadow.writer, 0, shadow.line);
     else if (reader != NO_THREAD)
         report_global(GLOBAL_RACE, 1, array, index, reader, 0);
-    else if (in_other_block(shadow.write))
+    else if (in_other_block(shadow.write, shadow.writer))
         report_global(BLOCK_RACE, 3, array, index, shadow.writer, shadow.write, shadow.line);
-    else if (in_other_block(shadow.read))
+    else if (in_other_block(shadow.read, shadow.reader))
         report_global(BLOCK_RACE, 1, array, index, shadow.reader, shadow.read);
-    else if (in_other_block(shadow.older_read))
+    else if (in_other_block(shadow.older_read, shadow.older_reader))
         report_global(BLOCK_RACE, 1, array, index, shadow.older_reader, shadow.older_read);
     remember_write(shadow);
     shadow.flags |= INITIALISED;
@@ -244,6 +274,25 @@ __attribute__((noinline)) inline bool check_shared_write(const SharedPlace &plac
 
 /* ---- Where clocks grow ----------------------------------------------------------------------------------- */
 
+inline void add_messages(Messages &to, const Messages &more) {
+    if (to.size() < more.size())
+        to.resize(more.size());
+    for (std::size_t word = 0; word < more.size(); word++)
+        to[word] |= more[word];
+}
+
+/* These threads know of each other's messages. */
+template <class Threads> inline void join_messages(const Threads &threads) {
+    Context &context = *running.context;
+    if (context.messages.empty())
+        return;
+    Messages joined;
+    for (int thread : threads)
+        add_messages(joined, context.threads[static_cast<std::size_t>(thread)].known);
+    for (int thread : threads)
+        context.threads[static_cast<std::size_t>(thread)].known = joined;
+}
+
 /* The lanes of this warp in the mask meet; the caller lets time go on. */
 inline void join_lanes(int warp, std::uint32_t mask) {
     const Context &context = *running.context;
@@ -260,6 +309,13 @@ inline void join_lanes(int warp, std::uint32_t mask) {
     for (int lane = 0; lane < WARP; lane++)
         if (meets(lane))
             std::memcpy(&lane_clock(first + lane, 0), joined, sizeof joined);
+    if (context.messages.empty())
+        return;
+    std::vector<int> threads;
+    for (int lane = 0; lane < WARP; lane++)
+        if (meets(lane))
+            threads.push_back(first + lane);
+    join_messages(threads);
 }
 
 /* All lanes of these warps meet. */
@@ -272,6 +328,14 @@ inline void join_warps(const std::vector<int> &warps) {
                 = larger(joined[static_cast<std::size_t>(other)], warp_clock(warp, other));
     for (int warp : warps)
         joined[static_cast<std::size_t>(warp)] = running.stamp;
+    if (!context.messages.empty()) {
+        std::vector<int> threads;
+        for (int thread = 0; thread < context.thread_count; thread++)
+            for (int warp : warps)
+                if (thread / WARP == warp)
+                    threads.push_back(thread);
+        join_messages(threads);
+    }
     for (int warp : warps) {
         join_lanes(warp, ALL_LANES);
         std::memcpy(&warp_clock(warp, 0), joined.data(), joined.size() * sizeof(Stamp));

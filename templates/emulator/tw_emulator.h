@@ -3,7 +3,7 @@
  * The text that is compiled for a GPU includes this file where TW_EMULATOR is defined. The threads of a block
  * are fibers that run one after another from barrier to barrier, in an order of the caller's choice; blocks
  * run one after another, in such an order too. Where the text defines TW_WARPS, warps run from call to call of
- * theirs (tw_warp.h), and where it defines TW_POISON_TRAVELS, junk lanes may compute without values (tw_poison.h). */
+ * theirs (tw_warp.h), blocks may wait for each other (tw_flags.h), and where it defines TW_POISON_TRAVELS, junk lanes may compute without values (tw_poison.h). */
 #ifndef TW_EMULATOR_H
 #define TW_EMULATOR_H
 
@@ -329,6 +329,25 @@ inline bool meet_at_barrier() {
     return true;
 }
 
+/* Room for a block of the launch; false where there is no memory. */
+inline bool prepare_block(BlockState &state) {
+    const Launch &launch = *running.launch;
+    const std::uint64_t threads = std::uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
+    if (!state.fibers.reserve(static_cast<int>(threads)))
+        return false;
+    if (state.shared_bytes.size() < launch.shared_bytes) {
+        state.shared_bytes.resize(launch.shared_bytes);
+        state.shared_shadow.resize((launch.shared_bytes + 3) / 4);
+    }
+    state.threads.resize(threads);
+    for (std::size_t thread = 0; thread < threads; thread++) {
+        const std::uint32_t number = static_cast<std::uint32_t>(thread);
+        state.threads[thread].index = {number % launch.block[0], number / launch.block[0] % launch.block[1],
+                                       number / launch.block[0] / launch.block[1]};
+    }
+    return true;
+}
+
 /* Makes the block ready to run. */
 inline void begin_block(std::uint64_t number) {
     Context &context = *running.context;
@@ -336,6 +355,7 @@ inline void begin_block(std::uint64_t number) {
     block_of_number(number, coordinates);
     running.block = {coordinates[0], coordinates[1], coordinates[2]};
     running.block_start = running.stamp;
+    running.block_number = number;
     running.diverged = false;
     running.interval = 0;
     context.block_stamps.push_back(running.stamp);
@@ -373,6 +393,14 @@ inline void run_block(std::uint64_t number) {
             break;
     } while (true);
 }
+
+inline bool run_blocks(const std::vector<std::uint64_t> &blocks) {
+    if (!prepare_block(*running.context))
+        return false;
+    for (std::uint64_t block : blocks)
+        run_block(block);
+    return true;
+}
 #endif
 
 } // namespace tw_emulator
@@ -396,6 +424,9 @@ inline void restart_stamps(Context &context) {
     for (Shadow &shadow : context.shared_shadow)
         forget(shadow);
 #ifdef TW_WARPS
+    for (Resident *resident : context.residents)
+        for (Shadow &shadow : resident->state.shared_shadow)
+            forget(shadow);
     forget_all_readings(context);
 #endif
     context.stamp = 1;
@@ -419,20 +450,10 @@ struct OneAtATime {
 inline int launch(Context &context, const Launch &launch, void (*kernel)(const Launch &)) {
     const OneAtATime turn;
     const std::uint64_t threads = std::uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
-    if (threads == 0 || threads >= NO_THREAD || !context.fibers.reserve(static_cast<int>(threads)))
+    if (threads == 0 || threads >= NO_THREAD)
         return 1;
     if (context.stamp > (1u << 31))
         restart_stamps(context);
-    if (context.shared_bytes.size() < launch.shared_bytes) {
-        context.shared_bytes.resize(launch.shared_bytes);
-        context.shared_shadow.resize((launch.shared_bytes + 3) / 4);
-    }
-    context.threads.resize(threads);
-    for (std::size_t thread = 0; thread < threads; thread++) {
-        const std::uint32_t number = static_cast<std::uint32_t>(thread);
-        context.threads[thread].index = {number % launch.block[0], number / launch.block[0] % launch.block[1],
-                                         number / launch.block[0] / launch.block[1]};
-    }
     running = {};
     running.context = &context;
     running.launch = &launch;
@@ -446,10 +467,9 @@ inline int launch(Context &context, const Launch &launch, void (*kernel)(const L
     context.counts.launches++;
     std::vector<std::uint64_t> blocks;
     put_in_order(blocks, std::size_t(launch.grid[0]) * launch.grid[1] * launch.grid[2]);
-    for (std::uint64_t block : blocks)
-        run_block(block);
+    const bool done = run_blocks(blocks);
     context.stamp = running.stamp;
-    return 0;
+    return done ? 0 : 1;
 }
 
 /* A context for these fields that describes the first `capacity` violations of each kind;

@@ -176,7 +176,27 @@ public:
         change(places_[current_], caller_);
     }
 
+    /* Each has the other's fibers; none of either runs. */
+    void exchange(Fibers &other) {
+        const Fibers::Kept own = {stacks_, places_, count_, page_};
+        stacks_ = other.stacks_;
+        places_ = other.places_;
+        count_ = other.count_;
+        page_ = other.page_;
+        other.stacks_ = own.stacks;
+        other.places_ = own.places;
+        other.count_ = own.count;
+        other.page_ = own.page;
+    }
+
 private:
+    struct Kept {
+        unsigned char *stacks;
+        Place *places;
+        int count;
+        std::size_t page;
+    };
+
     unsigned char *stack(int fiber) const {
         return stacks_ + (STACK_BYTES + page_) * static_cast<std::size_t>(fiber) + page_;
     }

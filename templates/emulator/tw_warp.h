@@ -8,6 +8,8 @@
 #ifndef TW_WARP_H
 #define TW_WARP_H
 
+#include "tw_flags.h"
+
 namespace tw_emulator {
 
 inline ThreadState &thread_state(int thread) {
@@ -309,6 +311,13 @@ inline void barrier(int line) {
     running.context->fibers.pause();
 }
 
+/* Whether a thread can run: one that waits for a flag looks again once one was set. */
+inline bool is_runnable(ThreadState &state) {
+    if (state.stop == Stop::AT_FLAG && state.sets != running.context->sets)
+        state.stop = Stop::RUNNABLE;
+    return !state.ended && state.stop == Stop::RUNNABLE;
+}
+
 /* One warp while its block runs. */
 struct WarpRun {
     /* All its lanes wait with a call that needs other warps. */
@@ -330,8 +339,7 @@ inline bool step(int warp, WarpRun &run) {
     put_in_order(lanes_in_order, WARP);
     for (int lane : lanes_in_order) {
         const int thread = warp * WARP + lane;
-        if (thread >= context.thread_count || thread_state(thread).ended
-            || thread_state(thread).stop != Stop::RUNNABLE)
+        if (thread >= context.thread_count || !is_runnable(thread_state(thread)))
             continue;
         running.thread = as_thread(thread);
         running.line = 0;
@@ -341,6 +349,7 @@ inline bool step(int warp, WarpRun &run) {
     int stuck = -1, missed = -1;
     for (int lane = 0; lane < WARP && warp * WARP + lane < context.thread_count; lane++) {
         const ThreadState &state = thread_state(warp * WARP + lane);
+        goes_on = goes_on || (!state.ended && state.stop == Stop::AT_FLAG);
         if (state.ended || state.stop != Stop::AT_WARP)
             continue;
         bool all;
@@ -415,7 +424,7 @@ inline bool can_go_on(int warp, const std::vector<WarpRun> &runs) {
             : link_is_open(warp);
     for (int thread = warp * WARP; thread < smaller((warp + 1) * WARP, running.context->thread_count);
          thread++)
-        if (!thread_state(thread).ended && thread_state(thread).stop == Stop::RUNNABLE)
+        if (is_runnable(thread_state(thread)))
             return true;
     return false;
 }
@@ -465,6 +474,9 @@ inline void leave_block() {
         state.copy_group = 0;
         state.stop = Stop::RUNNABLE;
         state.request = Request();
+        state.known.clear();
+        state.seen.clear();
+        state.fenced = Message();
     }
     running.stamp++;
 }
@@ -491,6 +503,18 @@ inline void run_block(std::uint64_t number) {
             /* What it waited for may be there only now that it is chosen: a barrier frees others, too. */
             if ((!runs[here].waits || ends_waiting(warp, runs)) && !step(warp, runs[here]))
                 break;
+            if (is_polite() && !give_way(false))
+                break;
+            for (std::size_t other = 0; other < warps; other++)
+                ready[other] = can_go_on(static_cast<int>(other), runs);
+            continue;
+        }
+        const int spins = waits_for_flag();
+        if (spins >= 0) {
+            if (!give_way(true)) {
+                report_spin(spins);
+                break;
+            }
             for (std::size_t other = 0; other < warps; other++)
                 ready[other] = can_go_on(static_cast<int>(other), runs);
             continue;

@@ -73,7 +73,17 @@ struct Copy {
     unsigned char seen[16];
 };
 
-enum class Stop : std::uint8_t { RUNNABLE, AT_WARP, AT_BARRIER };
+enum class Stop : std::uint8_t { RUNNABLE, AT_WARP, AT_BARRIER, AT_FLAG };
+
+/* Numbers of messages, as a set. */
+using Messages = std::vector<std::uint64_t>;
+
+/* What a thread knew at a fence: of each thread of its block until when, and of other blocks by their messages. */
+struct Message {
+    std::uint64_t block = 0;
+    std::vector<Stamp> clock;
+    Messages known;
+};
 
 struct ThreadWarpState {
     Stop stop = Stop::RUNNABLE;
@@ -81,6 +91,13 @@ struct ThreadWarpState {
     std::vector<Copy> copies;
     /* The group of copies that is open. */
     std::int64_t copy_group = 0;
+    /* Messages of other blocks: those that order what they did before, and those that were seen since the last fence. */
+    Messages known, seen;
+    /* What it knew at its last fence. */
+    Message fenced;
+    /* What it waits for: a value in a flag, and how many flags had been set when it looked. */
+    const struct Array *flags = nullptr;
+    std::int64_t flag = 0, least = 0, sets = 0;
 };
 
 /* A value posted to a counter, with all that the warp knew then. */
@@ -117,18 +134,38 @@ struct Origin {
     Text text;
 };
 
-struct ContextWarpState {
+struct BlockWarpState {
     /* Threads of the block, and warps. */
     int thread_count = 0, warps = 0;
     /* lane_clocks[t * WARP + m]: what thread t knows of lane m of its own warp.
      * warp_clocks[w * warps + v]: what the lanes of warp w know of all lanes of warp v. */
     std::vector<Stamp> lane_clocks, warp_clocks;
     std::vector<LinkState> links;
+    /* Words of shared memory that the running block has set apart: for counters, or as a copy's destination. */
+    std::vector<std::uint64_t> flagged_words;
+};
+
+/* The last message of a flag. */
+struct Flag {
+    std::int32_t array;
+    std::int64_t index;
+    std::uint32_t message;
+};
+
+struct ContextWarpState {
     /* Sets of readings of elements that several threads read; number 0 is never used. */
     std::vector<std::vector<Reading>> readings = std::vector<std::vector<Reading>>(1);
     std::vector<std::uint32_t> free_readings;
-    /* Words of shared memory that the running block has set apart: for counters, or as a copy's destination. */
-    std::vector<std::uint64_t> flagged_words;
+    /* Of the launch: what was told by flags, and the flags; how many times one was set. */
+    std::vector<Message> messages;
+    std::vector<Flag> flags;
+    std::int64_t sets = 0;
+    /* A block that has set a flag lets others go on; blocks are given up. */
+    bool gives_way = false, given_up = false;
+    /* Blocks that take turns, each on a fiber of its own. */
+    tw_fibers::Fibers blocks;
+    std::vector<struct Resident *> residents;
+    struct Resident *resident = nullptr;
     /* Where poisoned values came from; a value has the number. */
     std::vector<Origin> origins;
 };

@@ -8,6 +8,7 @@ use crate::progress::Session;
 use crate::report::Report;
 use nested::analysis::gpu::GpuImplementation;
 use nested::data::{Inputs, Output};
+use nested::device::OnDevice;
 use nested::emit::generated::{Mode, prepared};
 use nested::emulated::{Emulated, EmulatedError};
 use nested::interpret::{InterpretError, interpret};
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use tilewright::adaptive::nested::run_failed;
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
+use toolchain::driver::Device;
 
 /// A result.
 #[derive(Debug, Serialize)]
@@ -41,6 +43,8 @@ pub struct RunReport {
     pub program: String,
     /// What ran it.
     pub backend: &'static str,
+    /// The GPU; null elsewhere.
+    pub device: Option<String>,
     /// How floating-point numbers are summed.
     pub mode: Mode,
     /// The number of threads.
@@ -103,11 +107,26 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let mut seconds_all = Vec::new();
     let mut bytes = None;
     let mut policies = Vec::new();
+    let mut on_device = None;
     let found = match arguments.backend {
         BackendName::Cuda => {
-            let error = Error::infeasible("nested programs run on a GPU as programs of their own");
-            return Err(error
-                .hint("write one with `tilewright nested compile --target cuda`, and build it with CMake"));
+            let chosen = gpu_implementations(&list, &arguments.implementation)?;
+            policies = chosen.iter().map(GpuImplementation::policy).collect();
+            let generated = nested::cuda::generate(program, &chosen, mode, &program.name).map_err(refused)?;
+            let device = Device::open(0)?;
+            let compiler = Compiler::find(Language::Cxx).map_err(toolchain::Error::from)?;
+            let options = (!arguments.data.no_checks, mode == Mode::Fast);
+            let built = session.stage("compile", || -> Result<OnDevice> {
+                OnDevice::build(program, generated, &device, &compiler, options, &Cache::open()?)
+                    .map_err(|error| run_failed(program, error))
+            })?;
+            let repeat = arguments.repeat as usize;
+            let (found, times) = session
+                .stage("run", || built.run(&data, repeat))
+                .map_err(|error| run_failed(program, error))?;
+            on_device = Some(device.facts().name.clone());
+            seconds_all = times;
+            found
         }
         BackendName::Reference => session.stage("interpret", reference)?,
         BackendName::Emulator => {
@@ -157,8 +176,10 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         backend: match arguments.backend {
             BackendName::Reference => "reference",
             BackendName::Emulator => "emulator",
-            BackendName::OpenMp | BackendName::Cuda => "openmp",
+            BackendName::OpenMp => "openmp",
+            BackendName::Cuda => "cuda",
         },
+        device: on_device,
         mode,
         threads,
         seconds: median(&seconds_all),
@@ -256,10 +277,11 @@ impl Report for RunReport {
         let results: Vec<String> = self.results.iter().map(result).collect();
         let mut pairs = vec![("program", self.program.clone()), ("backend", self.backend.to_owned())];
         if let Some(seconds) = self.seconds {
-            pairs.push((
-                "time",
-                format!("{seconds:.6} s (median of {}, {} threads)", self.seconds_all.len(), self.threads),
-            ));
+            let how = match &self.device {
+                Some(device) => format!("{device}, arrays on it"),
+                None => format!("{} threads", self.threads),
+            };
+            pairs.push(("time", format!("{seconds:.6} s (median of {}, {how})", self.seconds_all.len())));
             if let Some(bytes) = self.bytes {
                 pairs.push((
                     "moved",

@@ -30,7 +30,7 @@ use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, Sour
 use toolchain::interrupt;
 
 /// The header and what it includes: always the first two more, the others where the text asks for them.
-const HEADERS: [(&str, &str); 10] = [
+const HEADERS: [(&str, &str); 11] = [
     ("tw_emulator.h", include_str!("../../templates/emulator/tw_emulator.h")),
     ("tw_checks.h", include_str!("../../templates/emulator/tw_checks.h")),
     ("tw_fibers.h", include_str!("../../templates/emulator/tw_fibers.h")),
@@ -38,6 +38,7 @@ const HEADERS: [(&str, &str); 10] = [
     ("tw_warp_state.h", include_str!("../../templates/emulator/tw_warp_state.h")),
     ("tw_clocks.h", include_str!("../../templates/emulator/tw_clocks.h")),
     ("tw_warp.h", include_str!("../../templates/emulator/tw_warp.h")),
+    ("tw_flags.h", include_str!("../../templates/emulator/tw_flags.h")),
     ("tw_primitives.h", include_str!("../../templates/emulator/tw_primitives.h")),
     ("tw_poison.h", include_str!("../../templates/emulator/tw_poison.h")),
     ("portable_exp.h", polyhedral::portable_exp::C_HEADER),

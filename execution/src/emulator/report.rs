@@ -69,11 +69,13 @@ pub enum ViolationKind {
     Misaligned,
     /// An access to the destination of a copy that nobody has waited for.
     CopyPending,
+    /// A flag that no block which has a place will set.
+    EndlessSpin,
 }
 
 impl ViolationKind {
     /// In the order of `Kind` in `tw_checks.h`.
-    const ALL: [ViolationKind; 20] = [
+    const ALL: [ViolationKind; 21] = [
         ViolationKind::GlobalBounds,
         ViolationKind::GlobalPadding,
         ViolationKind::GlobalUnwritten,
@@ -94,6 +96,7 @@ impl ViolationKind {
         ViolationKind::Deadlock,
         ViolationKind::Misaligned,
         ViolationKind::CopyPending,
+        ViolationKind::EndlessSpin,
     ];
 }
 
@@ -299,6 +302,7 @@ impl fmt::Display for Violation {
             ViolationKind::Misaligned => {
                 format!("{access} {element} and what follows at once, which is not aligned to that")
             }
+            ViolationKind::EndlessSpin => format!("spins for ever at {element}: it {detail}"),
             ViolationKind::CopyPending => {
                 let other = self.other.as_ref().map_or(0, |other| other.thread);
                 format!("{access} {element}, to which thread {other} copies and has not waited for it")

@@ -14,6 +14,10 @@ const BLOCKS: [u32; 4] = [64, 128, 256, 512];
 const SHARING: [u32; 3] = [64, 128, 256];
 /// Threads of a block where rows are shared by their elements.
 const BALANCED: u32 = 256;
+/// Who folds a block of elements of a scan that looks back: a thread for each lane of the order of operations.
+const FOLDING: Team = Team::Warp(8);
+/// Bytes of shared memory for the elements of a tile of such a scan.
+const TILE_BYTES: i64 = 32 << 10;
 /// Logical warps.
 const WARPS: [u32; 5] = [2, 4, 8, 16, 32];
 
@@ -31,6 +35,8 @@ pub struct GpuImplementation {
     /// `row_sharing`: whether teams have equal shares of rows and elements (`merge`), with a block for each long row, or each a row
     /// at a time (`equal`).
     pub balanced: bool,
+    /// `scan`: whether a scan of all is one kernel whose blocks look back (`look_back`), or three (`three_kernels`).
+    pub look_back: bool,
 }
 
 impl GpuImplementation {
@@ -46,7 +52,7 @@ impl GpuImplementation {
             _ if inner => (Team::Warp(8), 256),
             _ => (Team::Thread, 256),
         };
-        GpuImplementation { schedule, team, block, unroll: false, balanced: false }
+        GpuImplementation { schedule, team, block, unroll: false, balanced: false, look_back: false }
     }
 
     /// The parameters with their values, as `block_size_x=256`.
@@ -57,12 +63,14 @@ impl GpuImplementation {
             Team::Block => ("block", 32),
         };
         let sharing = if self.balanced { "merge" } else { "equal" };
+        let scan = if self.look_back { "look_back" } else { "three_kernels" };
         [
             ("execution_resource_1", resource.to_owned()),
             ("logical_warp_size", warp.to_string()),
             ("block_size_x", self.block.to_string()),
             ("enable_unroll", self.unroll.to_string()),
             ("row_sharing", sharing.to_owned()),
+            ("scan", scan.to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
@@ -99,7 +107,8 @@ pub fn implementations(computation: &Computation) -> Vec<GpuImplementation> {
         let inner = schedule.get(1).is_some_and(|element| element.is_parallel());
         let mut add = |team, block, unroll| {
             for balanced in [false, true] {
-                let own = GpuImplementation { schedule: schedule.clone(), team, block, unroll, balanced };
+                let schedule = schedule.clone();
+                let own = GpuImplementation { schedule, team, block, unroll, balanced, look_back: false };
                 // Blocks of one size are enough where shares are balanced.
                 let plain = !balanced || block == BALANCED && !unroll;
                 if plain && rule(&own, computation).is_none() && !found.contains(&own) {
@@ -119,8 +128,22 @@ pub fn implementations(computation: &Computation) -> Vec<GpuImplementation> {
         if inner {
             SHARING.into_iter().for_each(|block| add(Team::Block, block, false));
         }
+        for block in SHARING {
+            let (team, schedule) = (FOLDING, schedule.clone());
+            let own =
+                GpuImplementation { schedule, team, block, unroll: false, balanced: false, look_back: true };
+            if rule(&own, computation).is_none() {
+                found.push(own);
+            }
+        }
     }
     found
+}
+
+/// How many blocks of elements a tile of a scan that looks back has; none where not one has room in shared memory.
+pub fn blocks_of_a_tile(element_bytes: i64) -> Option<i64> {
+    let blocks = TILE_BYTES / (crate::program::BLOCK * element_bytes.max(1)).max(1);
+    (blocks > 0 && element_bytes > 0).then_some(blocks)
 }
 
 /// The rule that an implementation violates.
@@ -137,6 +160,21 @@ fn rule(own: &GpuImplementation, computation: &Computation) -> Option<String> {
         Team::Block if is_folded(computation) && !parallel(1) => {
             Some("blocks of elements of a reduction or scan belong to threads or logical warps".to_owned())
         }
+        _ if own.look_back && !(computation.sequence.first() == Some(&Operator::Scan) && parallel(0)) => {
+            Some("`scan=look_back` is for a scan of a whole sequence that is parallel".to_owned())
+        }
+        _ if own.look_back && computation.in_order => {
+            Some("`scan=look_back` needs a function that is stated to be associative".to_owned())
+        }
+        _ if own.look_back && blocks_of_a_tile(computation.element_bytes).is_none() => Some(format!(
+            "`scan=look_back` keeps a block of {} elements in shared memory, which has room for {TILE_BYTES} bytes of them; here they \
+             have {}",
+            crate::program::BLOCK,
+            computation.element_bytes * crate::program::BLOCK
+        )),
+        _ if own.look_back && own.team != FOLDING => Some(
+            "with `scan=look_back` a block of elements is folded by a logical warp of 8 threads".to_owned(),
+        ),
         _ if own.balanced && !(computation.irregular && parallel(0)) => {
             Some("`row_sharing=merge` deals out rows of a nest, at the outermost level, which is parallel".to_owned())
         }
@@ -177,10 +215,12 @@ pub fn choose(
             "block_size_x" => own.block = number()?,
             "enable_unroll" => own.unroll = value == "true",
             "row_sharing" if ["equal", "merge"].contains(&value) => own.balanced = value == "merge",
+            "scan" if ["three_kernels", "look_back"].contains(&value) => own.look_back = value == "look_back",
+            "scan" => return Err(format!("`{value}` is neither three_kernels nor look_back")),
             "row_sharing" => return Err(format!("`{value}` is neither equal nor merge")),
             _ => {
                 return Err(format!(
-                    "`{name}` is no parameter; they are execution_resource_1, logical_warp_size, block_size_x, enable_unroll and row_sharing"
+                    "`{name}` is no parameter; they are execution_resource_1, logical_warp_size, block_size_x, enable_unroll, row_sharing and scan"
                 ));
             }
         }
@@ -203,7 +243,7 @@ pub fn choose(
     {
         return Err(format!("a logical warp has 1, 2, 4, 8, 16 or 32 threads, and not {width}"));
     }
-    let sizes: &[u32] = if own.team == Team::Block { &SHARING } else { &BLOCKS };
+    let sizes: &[u32] = if own.team == Team::Block || own.look_back { &SHARING } else { &BLOCKS };
     if !sizes.contains(&own.block) {
         return Err(format!("block_size_x is one of {sizes:?} here, and not {}", own.block));
     }

@@ -24,6 +24,8 @@ pub struct Computation {
     pub tiled: bool,
     /// What is known of its first sequence, for choosing between implementations: names of features.
     pub features: Vec<&'static str>,
+    /// Bytes of an element of its result in shared memory; 0 where that is no flat sequence.
+    pub element_bytes: i64,
     /// Whether it computes an element by a function of the user that is not stated to be associative.
     pub in_order: bool,
 }
@@ -94,8 +96,13 @@ impl<'p> Found<'p> {
             Kind::Apply(Operator::Split, _, parts) => self.number(&parts[1]),
             _ => None,
         });
+        // Truth values are words there.
+        let element = value.ty.element().filter(|_| flat);
+        let leaves = element.map(Type::leaves).unwrap_or_default();
+        let bytes = |(scalar, count): (Scalar, usize)| (scalar.bytes().max(4) * count) as i64;
         self.list.push(Computation {
             row_length,
+            element_bytes: leaves.into_iter().map(bytes).sum(),
             name: name.to_owned(),
             span: value.span.clone(),
             tiled: flat && !irregular && sequence.first() == Some(&Operator::Map),

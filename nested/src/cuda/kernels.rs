@@ -38,7 +38,8 @@ impl<'p> Emitter<'p> {
         let names = names(&fills);
         let title = format!("{title}_{}", names.join("_"));
         if let Some(gpu) = &mut self.gpu {
-            gpu.begin(&title, own.team, i64::from(own.block), own.balanced);
+            gpu.begin(&title, own.team, i64::from(own.block));
+            (gpu.balanced, gpu.look_back) = (own.balanced, own.look_back);
         }
         match step {
             Step::Fill(variable, value) => self.fill_by_device(*variable, value, &env),
@@ -223,7 +224,10 @@ impl<'p> Emitter<'p> {
             });
         }
         self.depth += 1;
-        self.scan_by_device(&folding, &dest, &length);
+        match self.gpu.as_ref().is_some_and(|gpu| gpu.look_back) {
+            true => self.scan_looking_back(&folding, &dest, &length),
+            false => self.scan_by_device(&folding, &dest, &length),
+        }
         self.depth -= 1;
     }
 

@@ -3,6 +3,7 @@
 
 mod fold;
 mod kernels;
+mod look_back;
 mod merge;
 mod scan;
 
@@ -29,17 +30,17 @@ pub const RUNTIME: &str = concat!(
 pub const RUNTIME_FILE: &str = "tw_nested_cuda.h";
 /// The processor as a device, which the runtime includes for the emulator.
 pub const EMULATOR: &str = include_str!("../../templates/emulator.h");
-/// The kernels of the runtime, in the order of their numbers.
-pub const RUNTIME_KERNELS: [&str; 9] = [
-    "tw_check_offsets_int32_t",
-    "tw_check_offsets_int64_t",
-    "tw_settle",
-    "tw_fill",
-    "tw_sums",
-    "tw_extremes",
-    "tw_digits",
-    "tw_move",
-    "tw_places",
+/// The kernels of the runtime, in the order of their numbers, and how many parameters they have.
+pub const RUNTIME_KERNELS: [(&str, usize); 9] = [
+    ("tw_check_offsets_int32_t", 5),
+    ("tw_check_offsets_int64_t", 5),
+    ("tw_settle", 2),
+    ("tw_fill", 4),
+    ("tw_sums", 3),
+    ("tw_extremes", 4),
+    ("tw_digits", 7),
+    ("tw_move", 8),
+    ("tw_places", 3),
 ];
 
 /// Generated CUDA.
@@ -48,8 +49,8 @@ pub struct GeneratedCuda {
     /// The text and what is known of it. The symbol is `int NAME(tw_slot *slots, int threads, tw_report *report)`, as for
     /// C, with arrays of the host.
     pub generated: Generated,
-    /// All kernels, in the order of their numbers.
-    pub kernels: Vec<String>,
+    /// All kernels, in the order of their numbers, and how many parameters they have.
+    pub kernels: Vec<(String, usize)>,
 }
 
 impl GeneratedCuda {
@@ -97,7 +98,8 @@ pub fn generate(
     }
     let text = text(program, &lowered, &emitter, &gpu.kernels, &gpu.names, &functions, body, symbol);
     let temporaries = temporaries(&emitter, &program.outputs);
-    let kernels = RUNTIME_KERNELS.iter().map(|own| (*own).to_owned()).chain(gpu.names).collect();
+    let kernels =
+        RUNTIME_KERNELS.iter().map(|(own, count)| ((*own).to_owned(), *count)).chain(gpu.names).collect();
     let Emitter { slots, checks, .. } = emitter;
     let symbol = symbol.to_owned();
     Ok(GeneratedCuda {
@@ -156,6 +158,7 @@ impl<'p> generated::Writer<'p> for Writer<'p, '_> {
             block: 256,
             unroll: false,
             balanced: false,
+            look_back: false,
         });
         let title = format!("{}_{}", self.symbol, self.count);
         let Some(kernel) = self.emitter.step(step, &own, &title) else { return };
@@ -174,7 +177,7 @@ fn text(
     lowered: &Lowered,
     emitter: &Emitter<'_>,
     kernels: &[String],
-    names: &[String],
+    names: &[(String, usize)],
     functions: &str,
     body: Block,
     symbol: &str,
@@ -211,7 +214,11 @@ fn text(
         .body(body);
     text.push_str(&steps.print(Dialect::Cuda));
     text.push_str(&entry(program, emitter, symbol));
-    let all: Vec<&str> = RUNTIME_KERNELS.iter().copied().chain(names.iter().map(String::as_str)).collect();
+    let all: Vec<&str> = RUNTIME_KERNELS
+        .iter()
+        .map(|(own, _)| *own)
+        .chain(names.iter().map(|(own, _)| own.as_str()))
+        .collect();
     let list = |wrap: &dyn Fn(&str) -> String| {
         all.iter().map(|own| format!("    {}", wrap(own))).collect::<Vec<_>>().join(",\n")
     };

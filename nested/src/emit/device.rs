@@ -80,7 +80,7 @@ impl<'p> Emitter<'p> {
         }
         let function = function.parameter("const tw_device", "own").body(own);
         gpu.kernels.push(function.print(Dialect::Cuda));
-        gpu.names.push(named);
+        gpu.names.push((named, parameters.len() + 1));
         let blocks = match shape {
             Shape::One => int(1),
             Shape::Items(items, each) => {

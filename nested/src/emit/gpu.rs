@@ -39,12 +39,14 @@ pub struct Gpu {
     pub block: i64,
     /// Whether rows of a nest are shared by their elements.
     pub balanced: bool,
+    /// Whether scans of all look back.
+    pub look_back: bool,
     /// Where code is emitted for.
     pub place: Where,
     /// All kernels so far, as text.
     pub kernels: Vec<String>,
-    /// Their names.
-    pub names: Vec<String>,
+    /// Their names, and how many parameters they have.
+    pub names: Vec<(String, usize)>,
     /// Why it cannot be done: the first reason.
     pub refusal: Option<String>,
     pub(super) title: String,
@@ -66,6 +68,7 @@ impl Gpu {
             team: Team::Thread,
             block: 256,
             balanced: false,
+            look_back: false,
             place: Where::Host,
             kernels: Vec::new(),
             names: Vec::new(),
@@ -79,8 +82,8 @@ impl Gpu {
     }
 
     /// Begins a step.
-    pub fn begin(&mut self, title: &str, team: Team, block: i64, balanced: bool) {
-        self.balanced = balanced;
+    pub fn begin(&mut self, title: &str, team: Team, block: i64) {
+        (self.balanced, self.look_back) = (false, false);
         (self.title, self.team, self.block) = (title.to_owned(), team, block);
         (self.place, self.arrays) = (Where::Host, BTreeMap::new());
     }

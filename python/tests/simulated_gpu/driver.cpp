@@ -3,7 +3,7 @@
  *
  * It is stricter than a device where it can be: work waits in its stream until somebody waits for it; new memory holds NaNs, and
  * what is written beside it is seen; copies outside of it fail; every call needs a current context. Kernels are compiled by the
- * C++ compiler, contraction off, and run thread by thread, a fiber for each, which barriers switch. There are no warps.
+ * C++ compiler, contraction off, and run thread by thread, a fiber for each, which barriers and calls of warps switch.
  */
 #include <cstdint>
 #include <cstdio>
@@ -181,6 +181,13 @@ int cuMemFree_v2(uint64_t address)
     sim_free(address);
     return SUCCESS;
 }
+/* Memory of the host that kernels reach, too. */
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned)
+{
+    if (!current) return INVALID_CONTEXT;
+    return *memory = at(allocate(sim_current(), bytes)), SUCCESS;
+}
+int cuMemFreeHost(void *memory) { return cuMemFree_v2(reinterpret_cast<uint64_t>(memory)); }
 int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 {
     Lock lock(all);
@@ -335,10 +342,17 @@ int nvrtcCompileProgram(Program *program, int, const char *const *)
     const std::string own = folder, source = own + "/kernels.cpp", object = own + "/kernels.so", log = own + "/log";
     {
         std::ofstream file(source);
+        if (program->text.find(" int64_t;") != std::string::npos) file << "#define SIM_OWN_INTEGERS\n";
         file << "#define TW_DEVICE_ONLY\n#include \"" << SIMULATED_HEADER << "\"\n" << program->text << "\nSIM_END\n";
-        const std::regex kernels(R"(__launch_bounds__\([^)]*\)\s+(\w+)\()");
-        for (auto at = std::sregex_iterator(program->text.begin(), program->text.end(), kernels); at != std::sregex_iterator(); ++at)
-            file << "SIM_KERNEL(" << (*at)[1] << ")\n";
+        const auto each = [&](const char *pattern, const char *before) {
+            const std::regex kernels(pattern);
+            for (auto at = std::sregex_iterator(program->text.begin(), program->text.end(), kernels); at != std::sregex_iterator(); ++at)
+                file << "SIM_KERNEL(" << before << (*at)[1] << ")\n";
+        };
+        each(R"(__launch_bounds__\([^)]*\)\s+(?:void\s+)?(\w+)\()", "");
+        each(R"(__global__ void (?!__launch_bounds__)(\w+)\()", "");
+        /* Kernels that a macro makes. */
+        each(R"(\nTW_CHECK_OFFSETS\((\w+)\))", "tw_check_offsets_");
     }
     const char *compiler = std::getenv("CXX");
     const std::string command = std::string(compiler && *compiler ? compiler : "c++") +

@@ -50,6 +50,29 @@ impl<T> Array<T> {
     }
 }
 
+/// Memory of the host that kernels reach, too, at the same address.
+#[derive(Debug)]
+pub struct HostMemory {
+    first: std::ptr::NonNull<u8>,
+    context: Arc<CudaContext>,
+}
+
+impl HostMemory {
+    /// Where it begins.
+    pub fn address(&self) -> u64 {
+        self.first.as_ptr() as u64
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: the driver gave this memory, and it is given back once.
+            let _ = unsafe { result::free_host(self.first.as_ptr().cast()) };
+        }
+    }
+}
+
 /// Machine code, loaded on a device.
 #[derive(Debug)]
 pub struct Module(Arc<CudaModule>);
@@ -286,6 +309,50 @@ impl Device {
         self.stream.memcpy_htod(values, &mut array.0).map_err(failure)
     }
 
+    /// Copies values over those of an array from one of them on.
+    ///
+    /// # Errors
+    /// As above; nothing where the array has not as many.
+    pub fn refill_from<T: Element>(
+        &self,
+        values: &[T],
+        array: &mut Array<T>,
+        first: usize,
+    ) -> std::result::Result<(), Failure> {
+        match array.0.try_slice_mut(first..first.saturating_add(values.len())) {
+            Some(mut part) => self.stream.memcpy_htod(values, &mut part).map_err(failure),
+            None => Err(beyond()),
+        }
+    }
+
+    /// Copies a part of an array back. The values are there once [`Device::finish`] returns.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn download_from<T: Element>(
+        &self,
+        array: &Array<T>,
+        first: usize,
+        values: &mut [T],
+    ) -> std::result::Result<(), Failure> {
+        match array.0.try_slice(first..first.saturating_add(values.len())) {
+            Some(part) => self.stream.memcpy_dtoh(&part, values).map_err(failure),
+            None => Err(beyond()),
+        }
+    }
+
+    /// Memory of the host that kernels reach, too.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn host_memory(&self, bytes: usize) -> std::result::Result<HostMemory, Failure> {
+        self.context.bind_to_thread().map_err(failure)?;
+        // SAFETY: it is given back once, when the value is dropped.
+        let first = unsafe { result::malloc_host(bytes.max(1), 0) }.map_err(failure)?;
+        let first = std::ptr::NonNull::new(first.cast()).ok_or_else(beyond)?;
+        Ok(HostMemory { first, context: self.context.clone() })
+    }
+
     /// Copies an array back. The values are there once [`Device::finish`] returns.
     ///
     /// # Errors
@@ -470,6 +537,11 @@ fn facts(
         threads_per_block: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         driver_version: format!("{}.{}", version / 1000, version % 1000 / 10),
     })
+}
+
+/// A place that is none.
+fn beyond() -> Failure {
+    Failure { reason: "there is no such memory".to_owned() }
 }
 
 /// What the driver says of an error.

@@ -13,10 +13,10 @@ mod without;
 
 pub use copy::DeviceBandwidth;
 #[cfg(feature = "cuda")]
-pub use cuda::{Array, Device, Element, Kernel, Launch, Module};
+pub use cuda::{Array, Device, Element, HostMemory, Kernel, Launch, Module};
 pub use facts::{DeviceFacts, Failure, Rows, Shape};
 #[cfg(not(feature = "cuda"))]
-pub use without::{Array, Device, Element, Kernel, Launch, Module};
+pub use without::{Array, Device, Element, HostMemory, Kernel, Launch, Module};
 
 /// Whether device number 0 can be used, and what it is.
 ///

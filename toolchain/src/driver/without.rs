@@ -47,6 +47,17 @@ impl<T> Array<T> {
     }
 }
 
+/// Memory of the host that kernels reach, too, at the same address.
+#[derive(Debug)]
+pub struct HostMemory(Never);
+
+impl HostMemory {
+    /// Where it begins.
+    pub fn address(&self) -> u64 {
+        match self.0 {}
+    }
+}
+
 /// Machine code, loaded on a device.
 #[derive(Debug)]
 pub struct Module(Never);
@@ -220,6 +231,40 @@ impl Device {
         _values: &[T],
         _array: &mut Array<T>,
     ) -> std::result::Result<(), Failure> {
+        match self.0 {}
+    }
+
+    /// Copies values over those of an array from one of them on.
+    ///
+    /// # Errors
+    /// As above; nothing where the array has not as many.
+    pub fn refill_from<T: Element>(
+        &self,
+        _values: &[T],
+        _array: &mut Array<T>,
+        _first: usize,
+    ) -> std::result::Result<(), Failure> {
+        match self.0 {}
+    }
+
+    /// Copies a part of an array back. The values are there once [`Device::finish`] returns.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn download_from<T: Element>(
+        &self,
+        _array: &Array<T>,
+        _first: usize,
+        _values: &mut [T],
+    ) -> std::result::Result<(), Failure> {
+        match self.0 {}
+    }
+
+    /// Memory of the host that kernels reach, too.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn host_memory(&self, _bytes: usize) -> std::result::Result<HostMemory, Failure> {
         match self.0 {}
     }
 
