@@ -361,6 +361,19 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
+fn a_file_beyond_the_limit_is_an_error() {
+    let folder = Folder::new();
+    let mut shell = Command::new("sh");
+    let run = "run heat2d --size 200x200 --steps 1 --backend reference --output u=after.npy";
+    shell.arg("-c").arg(format!("ulimit -f 8; exec '{}' {run}", env!("CARGO_BIN_EXE_tilewright")));
+    shell.current_dir(folder.path(""));
+    let output = finish(shell);
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    assert!(output.stderr.contains("cannot write after.npy"), "{}", output.stderr);
+    assert!(std::fs::read_dir(folder.path("")).unwrap().next().is_none(), "nothing half-written is left");
+}
+
+#[test]
 fn colours_and_progress_are_for_terminals() {
     let output = tilewright(&["analyze", "nothing"]);
     assert!(!output.stderr.contains('\x1b'), "{}", output.stderr);

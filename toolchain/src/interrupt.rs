@@ -51,7 +51,9 @@ pub fn install(end: impl Fn(u8) + Send + Sync + 'static) {
     INSTALLED.call_once(|| {
         #[cfg(unix)]
         {
-            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+            // A file beyond the limit (`ulimit -f`) is an error of the write, as on a full disk.
+            let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
             let mut numbers = vec![SIGINT, SIGTERM];
             if !is_ignored(SIGHUP) {
                 numbers.push(SIGHUP);

@@ -2,6 +2,7 @@
 
 use super::colours::in_colours;
 use super::points::temporaries_of;
+use super::rules::in_words_of_c;
 use super::stencil::{Stencil, What};
 use crate::nest::{Nest, Result};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
@@ -80,6 +81,9 @@ pub fn draft(
             if list.is_empty() {
                 list.push(Diagnostic::internal(nest.time.head.clone(), "the program could not be checked"));
             }
+            let mut list: Vec<Diagnostic> = list.into_iter().map(in_words_of_c).collect();
+            // Pieces of one statement say the same.
+            list.dedup();
             Err(Diagnostics::new(Arc::clone(source), list))
         }
     }

@@ -11,6 +11,7 @@ mod levels;
 mod overwritten;
 mod parts;
 mod points;
+mod rules;
 mod sources;
 mod stencil;
 

@@ -52,7 +52,13 @@ pub fn folder(path: &Path) -> Result<PathBuf, Problem> {
         return Err(Problem::Unsafe(problem));
     }
     if others_write(&metadata) {
-        return Err(Problem::Unsafe(format!("others can write it; chmod go-w {}", real.display())));
+        // A folder such as /tmp is everybody's on purpose.
+        let way_out = if metadata.mode() & STICKY == 0 {
+            format!("chmod go-w {}", real.display())
+        } else {
+            "name a folder of your own, such as one in it".to_owned()
+        };
+        return Err(Problem::Unsafe(format!("others can write it; {way_out}")));
     }
     Ok(real)
 }
