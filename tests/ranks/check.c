@@ -137,6 +137,8 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks > 1 && MPI(_run)(grid, rank == 0 ? 0 : 1, parameters) != 2) code |= 1 << 10;
+    /* A file that one rank cannot write fails on all. */
+    if (ranks > 1 && MPI(_write)(grid, 0, 0, rank == 1 ? "nowhere/file" : name) != 11) code |= 1 << 13;
     MPI(_free)(&grid);
     options.blocking += rank;
     if (ranks > 1 && MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid) != 8) code |= 1 << 11;
