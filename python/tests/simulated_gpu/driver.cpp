@@ -350,7 +350,7 @@ int nvrtcCompileProgram(Program *program, int, const char *const *)
                 file << "SIM_KERNEL(" << before << (*at)[1] << ")\n";
         };
         each(R"(__launch_bounds__\([^)]*\)\s+(?:void\s+)?(\w+)\()", "");
-        each(R"(__global__ void (?!__launch_bounds__)(\w+)\()", "");
+        each(R"(\n(?:extern "C" )?__global__ void (?!__launch_bounds__)(\w+)\()", "");
         /* Kernels that a macro makes. */
         each(R"(\nTW_CHECK_OFFSETS\((\w+)\))", "tw_check_offsets_");
     }
