@@ -185,12 +185,7 @@ fn scans_that_look_back_give_the_interpreters_bits() {
             "a race between blocks",
         ),
         ("an offset off by one", "? -1 : found", "? -1 : found + 1", ""),
-        (
-            "a missing barrier",
-            "__syncthreads();\n    return words[0]",
-            "if (threadIdx.x == 0) words[0]",
-            "a race",
-        ),
+        ("a missing barrier", "__syncthreads();\n    return words[0]", "return words[0]", "a race"),
         (
             "results that nobody waits for",
             "own < 0 ? 2 : tw_await_mark(marks, own)",
