@@ -164,13 +164,9 @@ fn under_condition(body: &Stmt) -> Option<Diagnostic> {
 
 /// The time loop of a region that computes nothing but its stencil.
 pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
-    let (head, counter) = (found.head(), found.counter);
-    let counter = match (counter, under_condition(found.body)) {
-        (Ok(counter), _) => counter,
-        // Nothing of it was seen to be computed in each step.
-        (Err(_), Some(reason)) => return Err(Box::new(reason)),
-        (Err(reason), None) => return Err(reason),
-    };
+    let (head, body) = (found.head(), found.body);
+    // Where all loops run under conditions, nothing was seen to be computed in each step.
+    let counter = found.counter.map_err(|reason| under_condition(body).map_or(reason, Box::new))?;
     let declared = counter.type_name.is_some();
     let type_name = match counter.type_name {
         Some(name) => name,
