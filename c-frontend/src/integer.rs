@@ -97,8 +97,8 @@ pub(crate) fn literal_type(value: i64, text: &str) -> IntType {
     }
 }
 
-/// Whole numbers below this are exact in `double`.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// Integers up to this magnitude are exact in `double`.
+pub(crate) const EXACT_IN_DOUBLE: i128 = 1 << 53;
 
 /// The value and the type of an integer expression of literals; `None` if it is none, or has no value in C.
 pub(crate) fn constant(expr: &Expr) -> Option<(i128, IntType)> {
@@ -128,7 +128,7 @@ pub(crate) fn constant(expr: &Expr) -> Option<(i128, IntType)> {
             if let ExprKind::Floating { text, .. } = &operand.kind {
                 // Towards zero; C says nothing of values that the type does not have.
                 let value = text.parse::<f64>().ok()?.trunc();
-                let short = own.bits >= 16 && value.abs() < MOST_EXACT;
+                let short = own.bits >= 16 && value.abs() < EXACT_IN_DOUBLE as f64;
                 return Some((value as i128, own)).filter(|(value, _)| short && own.has(*value));
             }
             Some((own.converted(constant(operand)?.0, name)?, own))

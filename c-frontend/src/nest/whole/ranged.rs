@@ -1,6 +1,7 @@
 //! An integer of the data: the floating-point value that stands for it, its type in C and its range.
 
 use crate::codes;
+pub(super) use crate::integer::EXACT_IN_DOUBLE as DOUBLE;
 use crate::integer::IntType;
 use crate::nest::refusal::Result;
 use crate::nest::typed::{cast, number};
@@ -11,9 +12,6 @@ use polyhedral::source::Span;
 
 /// Integers up to this magnitude are exact in `float`.
 const SINGLE: i128 = 1 << 24;
-
-/// And in `double`.
-pub(super) const DOUBLE: i128 = 1 << 53;
 
 /// An integer of the data.
 #[derive(Debug, Clone)]
