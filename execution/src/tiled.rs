@@ -61,6 +61,9 @@ const LEAST_IN_ONE_OBJECT: usize = 2;
 /// Tilings that are compiled together, at most.
 const MOST_IN_ONE_OBJECT: usize = 12;
 
+/// The compiler's level for functions in which no points are computed.
+const WALKING: u8 = 2;
+
 /// [`load_all`] with objects for all processors at once; `done` gets the number of plans whenever some of them are done.
 ///
 /// # Errors
@@ -110,7 +113,9 @@ fn of_variants(plans: &[KernelPlan], options: &CompileOptions) -> Result<Vec<Til
     let (compiler, cache) = (Compiler::find(Language::C).map_err(toolchain::Error::from)?, Cache::open()?);
     let headers = slice::from_ref(&header);
     let common = compiler.compile_common(None, &rows, headers, options, &cache)?;
-    let object = compiler.compile_shared_on(&common, &[kernels, header.clone()], options, &cache)?;
+    // Kernels only walk over rows: what an optimizer wins there is lost in waiting for it.
+    let walking = CompileOptions { optimization: options.optimization.min(WALKING), ..options.clone() };
+    let object = compiler.compile_shared_on(&common, &[kernels, header.clone()], &walking, &cache)?;
     let library = Library::load(&object.path())?;
     let tiled =
         |symbol: &String| Ok(Tiled { native: NativeProgram::of(&library, symbol)?, object: object.clone() });

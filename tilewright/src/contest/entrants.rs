@@ -8,6 +8,8 @@ use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::{self, Strategy, Target};
+use rayon::prelude::*;
+use toolchain::cancel::Cancel;
 
 /// Windows of entrants, as parts of the cache before the last one.
 const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
@@ -53,12 +55,15 @@ impl Contest<'_> {
         let rooms: &[f64] = if self.wanted { &MORE_ROOMS } else { &ROOMS };
         let limited =
             rooms.iter().filter(|_| near.is_finite()).map(|room| time.with_window_limit(room * near));
-        for changed in limited.chain([time.with_alike_rows()]) {
+        let changed: Vec<_> = limited.chain([time.with_alike_rows()]).collect();
+        let token = Cancel::current();
+        let good = changed.into_par_iter().map(|time| {
             let mut model = self.model.model.clone();
-            model.time = changed;
-            let good = optimizer::cpu::good_tile(&model, self.strategy);
-            entrants.extend(good.map(|tile| self.entrant(self.strategy, tile)));
-        }
+            model.time = time;
+            token.scope(|| optimizer::cpu::good_tile(&model, self.strategy))
+        });
+        let good: Vec<Option<TileSizes>> = good.collect();
+        entrants.extend(good.into_iter().flatten().map(|tile| self.entrant(self.strategy, tile)));
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
         // Ways to run the same tile that no model knows the price of.
         let space = self.strategy.space(program, cone);
@@ -100,12 +105,16 @@ impl Contest<'_> {
             found.extend(rival.filter(near));
             return found;
         }
-        let others = strategy::in_auto(Target::OpenMp)
-            .filter(|other| other.id() != self.strategy.id() && other.takes(program, cone).is_ok());
+        let others: Vec<&'static dyn Strategy> = strategy::in_auto(Target::OpenMp)
+            .filter(|other| other.id() != self.strategy.id() && other.takes(program, cone).is_ok())
+            .collect();
+        let token = Cancel::current();
         let with_tiles = |other: &'static dyn Strategy| {
-            self.others_tiles(other).into_iter().map(move |tile| self.entrant(other, tile))
+            let tiles = token.scope(|| self.others_tiles(other));
+            tiles.into_iter().map(|tile| self.entrant(other, tile)).collect::<Vec<_>>()
         };
-        let others: Vec<Entrant> = others.flat_map(with_tiles).chain(rivals).collect();
+        let tiles: Vec<Vec<Entrant>> = others.into_par_iter().map(with_tiles).collect();
+        let others: Vec<Entrant> = tiles.into_iter().flatten().chain(rivals).collect();
         let predicted = own.iter().chain(&others).filter_map(|one| one.predicted_s);
         let best = predicted.fold(f64::INFINITY, f64::min);
         let in_reach = |one: &Entrant| {

@@ -120,7 +120,7 @@ impl Contest<'_> {
 }
 
 /// The result of a contest among those that were held for the same grids. Where its winner took part in another one, and was beaten there
-/// by somebody who may be taken, that one's.
+/// by somebody who may be taken, that one's; who met in both is as fast as both together say.
 fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Option<Standing> {
     let standing = |entrants: &[Entrant], incumbent: usize| {
         let winner = winner(entrants, incumbent, may_win);
@@ -130,12 +130,26 @@ fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Opti
     let mut last = standing(entrants, 0);
     for (_, entrants) in held.iter().filter(|(other, _)| other != job) {
         let Some(place) = entrants.iter().position(|one| one.is_same(last.taken())) else { continue };
-        let found = standing(entrants, place);
+        let found = standing(&with_both(entrants, place, &last), place);
         if found.winner != place {
             last = found;
         }
     }
     Some(last)
+}
+
+/// The entrants of a contest, with times by that and by another one whose winner is at this place: of those who met that winner in both, the
+/// geometric mean of the two ratios, as minutes differ and nothing else makes one of them worth more.
+fn with_both(entrants: &[Entrant], place: usize, other: &Standing) -> Vec<Entrant> {
+    let time = |one: &Entrant| one.point_s.filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+    let both = |one: &Entrant| {
+        let met = other.entrants.iter().find(|known| known.is_same(one))?;
+        let ratio = time(met)? / time(other.taken())?;
+        let reference = time(&entrants[place])?;
+        Some((time(one)? * ratio * reference).sqrt())
+    };
+    let with = |one: &Entrant| Entrant { point_s: both(one).or(one.point_s), ..one.clone() };
+    entrants.iter().map(with).collect()
 }
 
 #[cfg(test)]
@@ -166,6 +180,11 @@ mod tests {
         let hhc = contest("hhc", &[("hhc", 1, 1.5), ("hhc", 2, 1.6), ("hhc", 3, 1.4)]);
         assert_eq!(taken("all", &[all.clone(), hhc.clone()], None), ("hhc", 3));
         assert_eq!(taken("hhc", &[all.clone(), hhc.clone()], Some("hhc")), ("hhc", 3));
+        // Of two who met twice, both contests count.
+        let alone = contest("hhc", &[("hhc", 1, 0.97), ("hhc", 2, 1.0)]);
+        assert_eq!(taken("all", &[all.clone(), alone], None), ("hhc", 2));
+        let clearly = contest("hhc", &[("hhc", 1, 0.8), ("hhc", 2, 1.0)]);
+        assert_eq!(taken("all", &[all.clone(), clearly], None), ("hhc", 1));
         // Who was not met is no better for a fast minute; who was, is.
         let apart = contest("diamond", &[("diamond", 1, 0.5), ("diamond", 2, 0.4)]);
         assert_eq!(taken("all", &[all.clone(), apart], None), ("hhc", 2));

@@ -1,28 +1,23 @@
 //! Tile sizes by a short contest on this computer, after a model has named the entrants: a model is wrong by some percent,
 //! and now and then by much.
 //!
-//! All entrants are compiled as one object, and run in turn on a grid like the user's; who is clearly behind drops out. The
-//! times are kept as trials in the [state folder](crate::state), so that a contest is held once for a stencil, a processor,
-//! and a class of sizes.
+//! All entrants are compiled as one object, and run in turn: in heats on a grid like the user's, of which who is clearly behind drops
+//! out, and in a final of few on the user's own as far as that is not too large ([`track`]). The times are kept as trials in the
+//! [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes.
 
 mod entrants;
 mod kept;
+mod track;
 
 use crate::cpu_model::CpuModel;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::load::Stencil;
-use execution::grid::ProgramData;
-use execution::initial;
-use execution::layout::Layout;
-use execution::native::NativeProgram;
-use execution::reference::default_parameters;
 use execution::tiled::{self, Tiled};
-use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy::{self, Strategy};
 use hhc_codegen::{KernelPlan, TileSizes};
 use std::time::Instant;
 use toolchain::interference::Watch;
-use toolchain::interrupt;
+use track::Track;
 
 /// What a contest is about.
 pub struct Contest<'a> {
@@ -85,36 +80,22 @@ pub const SHORTEST_S: f64 = 0.05;
 const BUDGET_S: f64 = 0.8;
 const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
-/// Who takes so many times as long as the best after a round drops out. Others' work may slow down a single run by half, so that
+/// Who takes so many times as long as the best after a heat has no other one. Others' work may slow down a single run by half, so that
 /// little is decided after the first one.
-const BEHIND: [f64; 5] = [1.6, 1.25, 1.15, 1.08, 1.05];
-/// So many rounds there are however long they take; behind the budget, of so many that are ahead.
-const LEAST_ROUNDS: usize = 4;
+const BEHIND: f64 = 1.4;
+/// So many run again however long the first heat took.
+const SECOND_HEAT: usize = 5;
+/// Who takes so many times as long as the best of the heats is not in the final, and of the others so many are.
+const FAR_BEHIND: f64 = 1.15;
 const FINALISTS: usize = 3;
-/// Processors that waited for the compiler need a while to come to speed: runs before anything counts go on until one is no faster
-/// than this part of the one before, and for so long at most, in seconds.
-const AT_SPEED: f64 = 0.97;
-const WARM_UP_S: f64 = 0.4;
+/// Who takes so many times as long as the best after a round of the final drops out; so many rounds there are behind the budget, too.
+const BEHIND_IN_FINAL: [f64; 4] = [1.25, 1.1, 1.06, 1.04];
+const LEAST_ROUNDS: usize = 2;
 /// The model's choice stays where nobody is better than this part of its time; another strategy, for which edges of a small grid cost
 /// something else, has to be better than the second.
-const CLEARLY: [f64; 2] = [0.99, 0.96];
+const CLEARLY: [f64; 2] = [0.99, 0.98];
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
-/// One run of an entrant should take so long, in seconds, and no longer than this where that leaves the grid large.
-const RUN_S: f64 = 0.06;
-const LONG_RUN_S: f64 = 0.15;
-/// Bytes of the grid of the contest at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
-/// cache does, as long as it is many times as large as the caches of the cores.
-const LEAST_BYTES: f64 = 64e6;
-const TIMES_NEAR_CACHE: f64 = 16.0;
-/// The part of these bytes that is enough where points take long to compute: memory counts for less then.
-const ENOUGH_OF_SLOW: f64 = 0.25;
-/// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
-/// of different steps.
-const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
-/// Extents along the outer dimensions are not cut below this: wavefronts need tiles.
-const LEAST_EXTENT: i64 = 128;
-
 impl Contest<'_> {
     /// Holds the contest among these; the first is the model's choice.
     ///
@@ -125,52 +106,52 @@ impl Contest<'_> {
         let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
         let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
+        if plans.is_empty() {
+            return Err(Error::internal("a contest without entrants"));
+        }
         let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
         progress(1);
-        let program = &self.stencil.program;
-        let steps = self.steps_to_run(&plans);
-        let mut data = self.grid(steps, predicted_s)?;
-        let updates = (points_per_step(program, data.size()) as f64 * steps as f64).max(1.0);
-        let scale = self.scales(&entrants, data.size(), steps)?;
-        let parameters = default_parameters(program);
-        let mut run = |native: &NativeProgram| -> Result<f64> {
-            interrupt::check()?;
-            native.library().set_threads(self.threads);
-            let start = Instant::now();
-            native.run(program, &parameters, &mut data, steps)?;
-            Ok(start.elapsed().as_secs_f64() / updates)
-        };
-        // Memory is touched and threads are started before anything counts.
-        if let Some(first) = tiled.first() {
-            let (start, mut before) = (Instant::now(), run(&first.native)?);
-            loop {
-                let now = run(&first.native)?;
-                if now > AT_SPEED * before || start.elapsed().as_secs_f64() > WARM_UP_S {
-                    break;
-                }
-                before = now;
-            }
-        }
         let (start, watch) = (Instant::now(), Watch::start());
+        let mut track = Track::of_heats(self, &plans, &entrants, predicted_s)?;
+        // Memory is touched and threads are started before anything counts; while processors that waited for the compiler come to
+        // speed, all are as slow, and all of them that matter run again.
+        track.run(0, &tiled[0].native)?;
         let mut least = vec![f64::INFINITY; entrants.len()];
-        for round in 0..=BEHIND.len() {
-            let mut rest: Vec<usize> = (0..least.len()).collect();
-            if round > 0 {
-                rest.sort_by(|&a, &b| least[a].total_cmp(&least[b]));
-                let most = BEHIND[round - 1] * least[rest[0]];
-                rest.retain(|&at| least[at] <= most);
-                // One round decides nothing alone.
-                if round > 1 && start.elapsed().as_secs_f64() > budget {
-                    rest.truncate(if round < LEAST_ROUNDS { FINALISTS } else { 0 });
+        for (at, one) in tiled.iter().enumerate() {
+            least[at] = track.run(at, &one.native)?;
+        }
+        progress(2);
+        let short = self.wanted || start.elapsed().as_secs_f64() <= budget;
+        for at in foremost(&least, BEHIND, if short { least.len() } else { SECOND_HEAT }) {
+            least[at] = least[at].min(track.run(at, &tiled[at].native)?);
+        }
+        progress(3);
+        let finalists = foremost(&least, FAR_BEHIND, if self.wanted { 2 * FINALISTS } else { FINALISTS });
+        if let [fastest, _, ..] = finalists[..] {
+            let heats = least.clone();
+            let run_s = least[fastest] * self.updates(self.size, self.steps);
+            if let Some(larger) = track.of_final(&plans, &entrants, run_s)? {
+                track = larger;
+                track.run(fastest, &tiled[fastest].native)?;
+                finalists.iter().for_each(|&at| least[at] = f64::INFINITY);
+            }
+            let start = Instant::now();
+            let mut rest = finalists.clone();
+            for (round, behind) in BEHIND_IN_FINAL.iter().enumerate() {
+                for &at in &rest {
+                    least[at] = least[at].min(track.run(at, &tiled[at].native)?);
                 }
-                if rest.len() < 2 {
+                progress(4 + round as i64);
+                let best = rest.iter().map(|&at| least[at]).fold(f64::INFINITY, f64::min);
+                rest.retain(|&at| least[at] <= behind * best);
+                if rest.len() < 2 || round + 1 >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > budget {
                     break;
                 }
             }
-            for at in rest {
-                least[at] = least[at].min(scale[at] * run(&tiled[at].native)?);
-            }
-            progress(2 + round as i64);
+            // Of those who were not in the final nobody is better than who was.
+            let carried = finalists.iter().map(|&at| least[at] / heats[at]).fold(0.0, f64::max);
+            let others = (0..least.len()).filter(|at| !finalists.contains(at));
+            others.for_each(|at| least[at] *= carried);
         }
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
@@ -192,52 +173,14 @@ impl Contest<'_> {
         let strategy = strategy::by_name(entrant.strategy)?;
         Ok(strategy::plan(strategy, &self.stencil.program, &self.model.analysis.cone, &entrant.tile)?)
     }
+}
 
-    /// So many steps that most tiles are whole, and no more than the user's.
-    fn steps_to_run(&self, plans: &[KernelPlan]) -> i64 {
-        let tallest = plans.iter().map(steps_of_tile).max().unwrap_or(1);
-        let most = STEPS.1[self.stencil.program.dimension() - 1];
-        self.steps.min((2 * tallest).clamp(STEPS.0, most)).max(1)
-    }
-
-    /// A grid like the user's, as large as it need be.
-    fn grid(&self, steps: i64, predicted_s: f64) -> Result<ProgramData> {
-        let program = &self.stencil.program;
-        let mut size = self.size.to_vec();
-        let level = Layout::padded(program, &size)?.level_stride();
-        let whole = (level * program.bytes_of_a_point()) as f64;
-        let near = self.model.model.time.near_cache_bytes() * self.threads as f64;
-        let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
-        let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;
-        let that_run = |seconds: f64| whole * seconds / run_s.max(1e-9);
-        let wanted = that_run(LONG_RUN_S).max(ENOUGH_OF_SLOW * least).min(least).max(that_run(RUN_S));
-        if wanted < 0.8 * whole {
-            // Rows stay as they are; the outer dimensions shrink alike.
-            let outer = size.len().max(2) - 1;
-            let factor = (wanted / whole).powf(1.0 / outer as f64);
-            for extent in &mut size[..outer] {
-                *extent = ((*extent as f64 * factor) as i64).max(LEAST_EXTENT.min(*extent));
-            }
-        }
-        Ok(initial::random(program, Layout::padded(program, &size)?, steps, 1)?)
-    }
-
-    /// How much longer a point takes in the user's run than in the contest's by the model, for each entrant: tiles at the edges of
-    /// the grid and of time are a larger part of a smaller one. 1 where the model cannot say it.
-    fn scales(&self, entrants: &[Entrant], size: &[i64], steps: i64) -> Result<Vec<f64>> {
-        let (machine, threads) = (self.model.machine.clone(), self.threads as i64);
-        let small = CpuModel::new(self.stencil, size, steps, machine, Some(threads))?;
-        let updates =
-            |size: &[i64], steps: i64| points_per_step(&self.stencil.program, size) as f64 * steps as f64;
-        let parts = updates(size, steps) / updates(self.size, self.steps).max(1.0);
-        let scale = |entrant: &Entrant| {
-            let strategy = strategy::by_name(entrant.strategy).ok()?;
-            let here = small.model.time.predict(strategy, &entrant.tile).ok()?.seconds;
-            Some(entrant.predicted_s? * parts / here).filter(|scale| scale.is_finite() && *scale > 0.0)
-        };
-        let scales: Option<Vec<f64>> = entrants.iter().map(scale).collect();
-        Ok(scales.unwrap_or_else(|| vec![1.0; entrants.len()]))
-    }
+/// The places of the least times, the least first: no more than so many, and no more than `behind` times the least.
+fn foremost(times: &[f64], behind: f64, most: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..times.len()).collect();
+    all.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    let least = all.first().map_or(0.0, |&first| times[first]);
+    all.into_iter().take(most).take_while(|&at| times[at] <= behind * least).collect()
 }
 
 /// This one, unless one of `may_win` is clearly better.
@@ -280,6 +223,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_is_behind_drops_out() {
+        let times = [1.3, 1.0, 1.5, 1.1, f64::INFINITY];
+        assert_eq!(foremost(&times, 1.4, 5), [1, 3, 0]);
+        assert_eq!(foremost(&times, 1.4, 2), [1, 3]);
+        assert!(foremost(&[], 1.4, 2).is_empty());
+    }
+
+    #[test]
     fn the_model_is_overruled_where_it_is_clearly_wrong() {
         let entrant = |strategy: &'static str, point_s: f64| Entrant {
             strategy,
@@ -293,7 +244,7 @@ mod tests {
         assert_eq!(winner_of(&[1.0, 1.2, 0.9]), 2);
         assert_eq!(winner_of(&[f64::INFINITY, 2.0]), 1);
         let with_diamond = |time: f64| [own(&[1.0, 0.98]), vec![entrant("diamond", time)]].concat();
-        assert_eq!(winner(&with_diamond(0.97), 0, |_| true), 1);
+        assert_eq!(winner(&with_diamond(0.975), 0, |_| true), 1);
         assert_eq!(winner(&with_diamond(0.93), 0, |_| true), 2);
         assert_eq!(winner(&with_diamond(0.93), 0, |one| one.strategy == "hhc"), 1);
         assert_eq!(winner(&with_diamond(0.97), 2, |_| true), 2);

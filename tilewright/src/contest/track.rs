@@ -1,0 +1,232 @@
+//! What entrants run on: a grid like the user's and as large as it need be, and so many time steps that most tiles are whole.
+//! Who drops out early is found on a small one; who is taken, on the user's own where it is not too large.
+
+use super::{Contest, Entrant};
+use crate::cpu_model::CpuModel;
+use crate::error::Result;
+use execution::grid::ProgramData;
+use execution::initial;
+use execution::layout::Layout;
+use execution::native::NativeProgram;
+use execution::reference::default_parameters;
+use hhc_codegen::KernelPlan;
+use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
+use hhc_codegen::strategy;
+use std::time::Instant;
+use toolchain::interrupt;
+
+/// One run of a heat should take so long, in seconds, and at most so long where tiles are wide; one of the final.
+const HEAT_S: f64 = 0.06;
+const LONG_HEAT_S: f64 = 0.12;
+const FINAL_S: f64 = 0.3;
+/// Bytes of the grid of a heat at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
+/// cache does, as long as it is many times as large as the caches of the cores.
+const LEAST_BYTES: f64 = 64e6;
+const TIMES_NEAR_CACHE: f64 = 16.0;
+/// The part of these bytes that is enough where points take long to compute: memory counts for less then.
+const ENOUGH_OF_SLOW: f64 = 0.25;
+/// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
+/// of different steps.
+const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
+/// In the final, runs that are no longer than so many times the steps of a heat are run whole.
+const TIMES_WHOLE: i64 = 2;
+/// Tiles along the outermost dimension that each thread has in a heat: where they are few, those at the edges and the one that the
+/// others wait for are a larger part of the contest than of the run.
+const TILES_OF_A_THREAD: f64 = 4.0;
+/// Extents along the outer dimensions are not cut below this: wavefronts need tiles.
+const LEAST_EXTENT: i64 = 128;
+/// What the model may say at most for one entrant against the others where times are carried over to the run.
+const MOST_CARRIED: f64 = 1.15;
+
+/// A grid and time steps, ready for runs.
+pub struct Track<'a> {
+    contest: &'a Contest<'a>,
+    data: ProgramData,
+    steps: i64,
+    parameters: Vec<f64>,
+    /// Points times steps.
+    updates: f64,
+    /// How much longer a point takes in the user's run by the model, for each entrant.
+    scale: Vec<f64>,
+}
+
+impl<'a> Track<'a> {
+    /// For heats; the user's run takes so many seconds by the model.
+    pub fn of_heats(
+        contest: &'a Contest<'a>,
+        plans: &[KernelPlan],
+        entrants: &[Entrant],
+        predicted_s: f64,
+    ) -> Result<Track<'a>> {
+        let steps = contest.enough_steps(plans);
+        let shape = Shape::of(contest, predicted_s, steps)?;
+        let near = contest.model.model.time.near_cache_bytes() * contest.threads as f64;
+        let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
+        let bytes =
+            shape.bytes_of(LONG_HEAT_S).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(HEAT_S));
+        let tiles = TILES_OF_A_THREAD * contest.threads as f64 * contest.widest(plans);
+        let size = shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(LONG_HEAT_S)));
+        Track::new(contest, entrants, &size, steps)
+    }
+
+    /// For the final, in which the user's run was measured to take so many seconds; `None` where heats were on the same.
+    pub fn of_final(
+        &self,
+        plans: &[KernelPlan],
+        entrants: &[Entrant],
+        run_s: f64,
+    ) -> Result<Option<Track<'a>>> {
+        let contest = self.contest;
+        let most = TIMES_WHOLE * contest.enough_steps(plans);
+        let steps = if contest.steps <= most { contest.steps.max(1) } else { self.steps };
+        let shape = Shape::of(contest, run_s, steps)?;
+        let bytes = shape.bytes_of(FINAL_S);
+        let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes));
+        size.iter_mut().zip(self.data.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
+        if (size.as_slice(), steps) == (self.data.size(), self.steps) {
+            return Ok(None);
+        }
+        Track::new(contest, entrants, &size, steps).map(Some)
+    }
+
+    fn new(contest: &'a Contest<'a>, entrants: &[Entrant], size: &[i64], steps: i64) -> Result<Track<'a>> {
+        let program = &contest.stencil.program;
+        Ok(Track {
+            contest,
+            data: initial::random(program, Layout::padded(program, size)?, steps, 1)?,
+            steps,
+            parameters: default_parameters(program),
+            updates: contest.updates(size, steps),
+            scale: contest.scales(entrants, size, steps)?,
+        })
+    }
+
+    /// Seconds that a point and a step of the user's run take with this entrant: as measured in one run here, and carried over.
+    ///
+    /// # Errors
+    /// An interruption.
+    pub fn run(&mut self, entrant: usize, native: &NativeProgram) -> Result<f64> {
+        interrupt::check()?;
+        native.library().set_threads(self.contest.threads);
+        let start = Instant::now();
+        native.run(&self.contest.stencil.program, &self.parameters, &mut self.data, self.steps)?;
+        Ok(self.scale[entrant] * start.elapsed().as_secs_f64() / self.updates)
+    }
+}
+
+/// The user's grid: its bytes, and how long a run of some steps takes on it.
+struct Shape {
+    bytes: f64,
+    run_s: f64,
+}
+
+impl Shape {
+    fn of(contest: &Contest<'_>, run_s: f64, steps: i64) -> Result<Shape> {
+        let program = &contest.stencil.program;
+        let level = Layout::padded(program, contest.size)?.level_stride();
+        let bytes = (level * program.bytes_of_a_point()) as f64;
+        Ok(Shape { bytes, run_s: run_s * steps as f64 / contest.steps.max(1) as f64 })
+    }
+
+    /// Bytes of a grid on which a run takes so long.
+    fn bytes_of(&self, seconds: f64) -> f64 {
+        self.bytes * seconds / self.run_s.max(1e-9)
+    }
+
+    /// The extents, cut to about so many bytes. Rows stay as they are, and tiles that run at once lie along the outermost dimension,
+    /// which is cut last: not below so many points, as far as these are no more than so many bytes.
+    fn cut_to(&self, size: &[i64], bytes: f64, (points, most_bytes): (f64, f64)) -> Vec<i64> {
+        let mut size = size.to_vec();
+        if bytes >= 0.8 * self.bytes {
+            return size;
+        }
+        let outer = size.len().max(2) - 1;
+        let mut part = bytes / self.bytes;
+        for (at, extent) in size.iter_mut().enumerate().take(outer).rev() {
+            let longest = *extent as f64 * part * most_bytes / bytes;
+            let points = if at == 0 { points.min(longest) as i64 } else { 0 };
+            let cut = ((*extent as f64 * part) as i64).max(points).max(LEAST_EXTENT).min(*extent);
+            part = (part * *extent as f64 / cut as f64).min(1.0);
+            *extent = cut;
+        }
+        size
+    }
+}
+
+impl Contest<'_> {
+    /// So many steps that most tiles are whole, and no more than the user's.
+    fn enough_steps(&self, plans: &[KernelPlan]) -> i64 {
+        let most = STEPS.1[self.stencil.program.dimension() - 1];
+        self.steps.min((2 * tallest(plans)).clamp(STEPS.0, most)).max(1)
+    }
+
+    /// Points along the outermost dimension of a tile as tall as the tallest: `(lower + upper) rows / 2`, from its waist to a point.
+    fn widest(&self, plans: &[KernelPlan]) -> f64 {
+        let cone = &self.model.analysis.cone;
+        let slope = cone.lower[0] + cone.upper[0];
+        0.5 * tallest(plans) as f64 * *slope.numer() as f64 / *slope.denom() as f64
+    }
+
+    /// Points times steps; 1 where there are none.
+    pub(super) fn updates(&self, size: &[i64], steps: i64) -> f64 {
+        (points_per_step(&self.stencil.program, size) as f64 * steps as f64).max(1.0)
+    }
+
+    /// How much longer a point takes in the user's run than in the contest's by the model, for each entrant: tiles at the edges of
+    /// the grid and of time are a larger part of a smaller one. 1 where the model cannot say it; within [`MOST_CARRIED`] of the median,
+    /// as a measurement is worth more than a model.
+    fn scales(&self, entrants: &[Entrant], size: &[i64], steps: i64) -> Result<Vec<f64>> {
+        let (machine, threads) = (self.model.machine.clone(), self.threads as i64);
+        let small = CpuModel::new(self.stencil, size, steps, machine, Some(threads))?;
+        let parts = self.updates(size, steps) / self.updates(self.size, self.steps);
+        let scale = |entrant: &Entrant| {
+            let strategy = strategy::by_name(entrant.strategy).ok()?;
+            let here = small.model.time.predict(strategy, &entrant.tile).ok()?.seconds;
+            Some(entrant.predicted_s? * parts / here).filter(|scale| scale.is_finite() && *scale > 0.0)
+        };
+        let scales: Option<Vec<f64>> = entrants.iter().map(scale).collect();
+        Ok(scales.map_or_else(|| vec![1.0; entrants.len()], near_their_median))
+    }
+}
+
+fn tallest(plans: &[KernelPlan]) -> i64 {
+    plans.iter().map(steps_of_tile).max().unwrap_or(1)
+}
+
+/// None of them farther than [`MOST_CARRIED`] from the median, which need not be 1: all of them may share a reason.
+fn near_their_median(mut scales: Vec<f64>) -> Vec<f64> {
+    let mut sorted = scales.clone();
+    sorted.sort_by(f64::total_cmp);
+    if let Some(median) = sorted.get(sorted.len() / 2) {
+        scales
+            .iter_mut()
+            .for_each(|scale| *scale = scale.clamp(median / MOST_CARRIED, median * MOST_CARRIED));
+    }
+    scales
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_carries_times_over_within_bounds() {
+        let near = near_their_median(vec![2.0, 2.1, 2.0, 3.0, 1.0]);
+        assert_eq!(near, [2.0, 2.1, 2.0, 2.0 * MOST_CARRIED, 2.0 / MOST_CARRIED]);
+        assert!(near_their_median(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn the_outermost_dimension_is_cut_last() {
+        let shape = Shape { bytes: 1e9, run_s: 1.0 };
+        assert_eq!(shape.bytes_of(0.5), 5e8);
+        let all = f64::INFINITY;
+        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 5e8, (0.0, all)), [1000, 500, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 1e7, (0.0, all)), [128, 128, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (0.0, all)), [128, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, all)), [600, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, 3e8)), [300, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 9e8, (0.0, all)), [1000, 1000]);
+        assert_eq!(shape.cut_to(&[100, 1000], 1e8, (600.0, all)), [100, 1000]);
+    }
+}
