@@ -1,0 +1,116 @@
+//! Heats and a final: who is clearly behind drops out, and of few who are not the fastest on the user's own grid is taken.
+
+use super::track::Track;
+use super::{Contest, Entrant, Standing, winner};
+use crate::error::{Error, Result};
+use execution::tiled;
+use std::time::Instant;
+use toolchain::interference::Watch;
+
+/// Seconds that measuring may take where the run is short, the part of a long run, and the most.
+const BUDGET_S: f64 = 0.8;
+const BUDGET_PART: f64 = 0.03;
+const MOST_BUDGET_S: f64 = 20.0;
+/// Who takes so many times as long as the best after a heat has no other one. Others' work may slow down a single run by half, so that
+/// little is decided after the first one.
+const BEHIND: f64 = 1.4;
+/// So many run again however long the first heat took.
+const SECOND_HEAT: usize = 5;
+/// Who takes so many times as long as the best of the heats is not in the final, and of the others so many are.
+const FAR_BEHIND: f64 = 1.15;
+const FINALISTS: usize = 3;
+/// Who takes so many times as long as the best after a round of the final drops out; so many rounds there are behind the budget, too.
+const BEHIND_IN_FINAL: [f64; 4] = [1.25, 1.1, 1.06, 1.04];
+const LEAST_ROUNDS: usize = 2;
+/// The part of the machine's time that others may use in a contest that is remembered.
+const BUSY: f64 = 0.1;
+
+impl Contest<'_> {
+    /// Holds the contest among these; the first is the model's choice.
+    ///
+    /// # Errors
+    /// A compiler that is missing, memory, an interruption.
+    pub fn hold(&self, mut entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
+        let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
+        let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
+        let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
+        let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
+        if plans.is_empty() {
+            return Err(Error::internal("a contest without entrants"));
+        }
+        let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
+        progress(1);
+        let (start, watch) = (Instant::now(), Watch::start());
+        let mut track = Track::of_heats(self, &plans, &entrants, predicted_s)?;
+        // Memory is touched and threads are started before anything counts; while processors that waited for the compiler come to
+        // speed, all are as slow, and all of them that matter run again.
+        track.run(0, &tiled[0].native)?;
+        let mut least = vec![f64::INFINITY; entrants.len()];
+        for (at, one) in tiled.iter().enumerate() {
+            least[at] = track.run(at, &one.native)?;
+        }
+        progress(2);
+        let short = self.wanted || start.elapsed().as_secs_f64() <= budget;
+        for at in foremost(&least, BEHIND, if short { least.len() } else { SECOND_HEAT }) {
+            least[at] = least[at].min(track.run(at, &tiled[at].native)?);
+        }
+        progress(3);
+        let finalists = foremost(&least, FAR_BEHIND, if self.wanted { 2 * FINALISTS } else { FINALISTS });
+        if let [fastest, _, ..] = finalists[..] {
+            let heats = least.clone();
+            let run_s = least[fastest] * self.updates(self.size, self.steps);
+            if let Some(larger) = track.of_final(&plans, &entrants, run_s)? {
+                track = larger;
+                track.run(fastest, &tiled[fastest].native)?;
+                finalists.iter().for_each(|&at| least[at] = f64::INFINITY);
+            }
+            let start = Instant::now();
+            let mut rest = finalists.clone();
+            for (round, behind) in BEHIND_IN_FINAL.iter().enumerate() {
+                for &at in &rest {
+                    least[at] = least[at].min(track.run(at, &tiled[at].native)?);
+                }
+                progress(4 + round as i64);
+                let best = rest.iter().map(|&at| least[at]).fold(f64::INFINITY, f64::min);
+                rest.retain(|&at| least[at] <= behind * best);
+                if rest.len() < 2 || round + 1 >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > budget {
+                    break;
+                }
+            }
+            // Of those who were not in the final nobody is better than who was.
+            let carried = finalists.iter().map(|&at| least[at] / heats[at]).fold(0.0, f64::max);
+            let others = (0..least.len()).filter(|at| !finalists.contains(at));
+            others.for_each(|at| least[at] *= carried);
+        }
+        for (entrant, point_s) in entrants.iter_mut().zip(&least) {
+            entrant.point_s = Some(*point_s);
+        }
+        // Among others' work chance decides who is fast: the next run looks again.
+        if self.wanted || watch.others().is_none_or(|others| others <= BUSY) {
+            self.remember(&entrants);
+        }
+        let winner = winner(&entrants, 0, |one| self.may_win(one));
+        Ok(Standing { winner, entrants, tiled: Some(tiled.swap_remove(winner)) })
+    }
+}
+
+/// The places of the least times, the least first: no more than so many, and no more than `behind` times the least.
+fn foremost(times: &[f64], behind: f64, most: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..times.len()).collect();
+    all.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    let least = all.first().map_or(0.0, |&first| times[first]);
+    all.into_iter().take(most).take_while(|&at| times[at] <= behind * least).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_behind_drops_out() {
+        let times = [1.3, 1.0, 1.5, 1.1, f64::INFINITY];
+        assert_eq!(foremost(&times, 1.4, 5), [1, 3, 0]);
+        assert_eq!(foremost(&times, 1.4, 2), [1, 3]);
+        assert!(foremost(&[], 1.4, 2).is_empty());
+    }
+}
