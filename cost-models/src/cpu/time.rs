@@ -17,9 +17,9 @@
 //!   average.
 //! - `L_line`: seconds per line between memory and a core, all cores at work, as far as the hardware's prefetching
 //!   does not hide them; each time level that a tile touches moves in and out once.
-//! - `line(working set)`: a sub-tile sweeps over its window `2*st/K` times. Where the cache before the last one holds
-//!   the window, that costs nothing that `block_v` has not; where it does not, every sweep moves it, at what was
-//!   measured for working sets of this size.
+//! - `line(working set)`: a sub-tile sweeps over its window `2*st/K` times. What a row reads was written by the row before: where
+//!   the cache before the last one holds the boxes of both, that costs nothing that `block_v` has not; where it does not,
+//!   every sweep moves them, at what was measured for working sets of this size.
 //! - `V_line`: seconds per line between the last cache and the one before it. The box of a row lies `lower_d` points
 //!   further than that of the row before, so that of `s_d` points `lower_d` are new; where the window of a sub-tile is
 //!   larger than the smaller cache, their lines have left it since the sub-tile before (as far as it is larger).
@@ -272,11 +272,13 @@ impl CpuTime {
     /// What moves beside the lines that a tile touches.
     pub(super) fn moved(&self, outer: &Outer, inner: &Inner) -> Moved {
         let window = self.window_bytes(outer, inner);
+        // What a row reads was written by the row before: nothing else lies between the two.
+        let between = outer.extent * inner.row_extent * self.cores.stored_bytes;
         let far = 1.0 - (self.near_bytes / window).min(1.0);
         Moved {
             // Of what the rows sweep over, the first time counts as touched.
             again: (outer.swept - outer.touched).max(0.0),
-            line_s: self.cpu.line_s(if window <= self.window_limit { window } else { f64::INFINITY }),
+            line_s: self.cpu.line_s(if window <= self.window_limit { between } else { f64::INFINITY }),
             visited: (outer.visited + outer.points * inner.visits * self.cores.touched_bytes) * far,
         }
     }

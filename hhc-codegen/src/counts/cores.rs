@@ -173,6 +173,8 @@ pub struct Inner {
     pub visits: f64,
     /// Points of the window of a sub-tile in the inner dimensions.
     pub extent: f64,
+    /// Points of the box of one row and of that of the row before, with what they read: a row finds there what the row before wrote.
+    pub row_extent: f64,
 }
 
 /// The launch of a statement that goes over the whole grid once: its boxes lie in no cache when they begin.
@@ -230,8 +232,16 @@ impl Diagonals {
 
 impl Inner {
     /// Where all dimensions are in the sums of [`Outer`].
-    pub const ONCE: Inner =
-        Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 1.0, area: 1.0, visits: 0.0, extent: 1.0 };
+    pub const ONCE: Inner = Inner {
+        calls: 1.0,
+        runs: 1.0,
+        blocks: 1.0,
+        points: 1.0,
+        area: 1.0,
+        visits: 0.0,
+        extent: 1.0,
+        row_extent: 1.0,
+    };
 }
 
 /// What the busiest thread does.

@@ -234,8 +234,9 @@ pub(super) fn best(space: &ProductSpace<'_>) -> Option<(TileSizes, Certificate)>
     Some((space.tile(tile), certificate))
 }
 
-fn components(inner: &Inner) -> [f64; 7] {
-    [inner.calls, inner.runs, inner.blocks, inner.points, inner.area, inner.visits, inner.extent]
+fn components(inner: &Inner) -> [f64; 8] {
+    let Inner { calls, runs, blocks, points, area, visits, extent, row_extent } = *inner;
+    [calls, runs, blocks, points, area, visits, extent, row_extent]
 }
 
 /// Those that no other one beats in every component; of equal ones the first.
@@ -267,6 +268,7 @@ fn least(inners: &[([i64; 2], Inner)]) -> Option<Inner> {
         area: least(|inner| inner.area),
         visits: least(|inner| inner.visits),
         extent: least(|inner| inner.extent),
+        row_extent: least(|inner| inner.row_extent),
     })
 }
 

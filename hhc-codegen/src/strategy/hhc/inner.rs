@@ -16,6 +16,7 @@ impl OnCores<'_> {
                 area: 1.0,
                 visits: 0.0,
                 extent: 1.0,
+                row_extent: 1.0,
             };
         }
         let rows = 2 * st;
@@ -40,15 +41,17 @@ impl OnCores<'_> {
             points += if short { middle * length } else { 0.0 };
             area += middle * length;
         }
-        let mut extent = 1.0;
-        for d in 1..dimension {
-            let (below, above) = self.cores.halo[d];
-            let points = match classical[d - 1] {
-                0 => self.cores.size[d],
-                size => (size + self.skew(d, rows - 1) + below + above).min(self.cores.size[d]),
+        // The boxes of so many rows together.
+        let extent_of = |rows: i64| {
+            let along = |d: usize| {
+                let (below, above) = self.cores.halo[d];
+                match classical[d - 1] {
+                    0 => self.cores.size[d],
+                    size => (size + self.skew(d, rows - 1) + below + above).min(self.cores.size[d]),
+                }
             };
-            extent *= points as f64;
-        }
+            (1..dimension).map(|d| along(d) as f64).product()
+        };
         let mean = |sum: f64| sum / rows as f64;
         let entering = |d: usize| match classical[d - 1] {
             0 => 0.0,
@@ -65,7 +68,8 @@ impl OnCores<'_> {
             points: mean(points),
             area: mean(area),
             visits,
-            extent,
+            extent: extent_of(rows),
+            row_extent: extent_of(2),
         }
     }
 
