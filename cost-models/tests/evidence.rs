@@ -172,7 +172,7 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
-    let judged_texts = ["before", "spread", "distances"];
+    let judged_texts = ["before", "spread", "distances", "again"];
     for line in table.lines().filter(|line| judged_texts.iter().any(|text| line.starts_with(text))) {
         let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
             line.split(',').collect::<Vec<_>>()[..]
@@ -199,7 +199,9 @@ fn tiles_on_a_simulated_v100() {
         ("before", 0.15, 0.9, 1.01),
         ("spread", 0.065, 0.4, 1.05),
         ("distances", 0.065, 0.94, 1.08),
-        ("all", 0.09, 0.92, 1.05),
+        // The best ones once more, in another set-up: too few for an order.
+        ("again", 0.09, -1.0, 1.05),
+        ("all", 0.09, 0.915, 1.05),
     ];
     for (what, rms, rank, picked) in bounds {
         let own = &judged[what];
