@@ -207,7 +207,9 @@ fn what_does_not_fit_is_refused_with_what_would() {
     let kept = folder.arg("kept");
     finish(on_ranks(mpi, 2, &["run", "heat2d", "--size", "40x30", "--steps", "6", "--checkpoint", &kept]))
         .succeeded();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 6] = [
+        (&["1x30", "9", "--ranks", "2x1"], "--ranks 1x2 would work"),
+        (&["1x1", "9"], "processes would work: mpirun -n 1 "),
         (&["40x30", "9", "--ranks", "3x1"], "start 3 processes (mpirun -n 3 ..)"),
         (&["40x30", "9", "--depth", "30"], "--ranks 2x1 would work, with a smaller --depth or none"),
         (&["40x30", "5", "--restart", &kept], "the checkpoint has 6 steps"),
@@ -254,8 +256,18 @@ fn a_prediction_says_what_a_run_sends_and_keeps_in_memory() {
     let predicted = tilewright(&[&more[..], &case[..]].concat()).succeeded().json();
     let (ranks, counts) = (&run["ranks"], &predicted["counts"]);
     assert_eq!((&ranks["counts"], &ranks["sent"]), (counts, &predicted["sent"]));
-    let most = ranks["each"].as_array().unwrap().iter().map(|rank| rank["bytes"].as_u64().unwrap()).max();
+    let each = ranks["each"].as_array().unwrap();
+    let most = each.iter().map(|rank| rank["bytes"].as_u64().unwrap()).max();
     assert_eq!(most, predicted["memory_bytes"].as_u64());
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&ranks["imbalance"]) >= 1.0 && number(&ranks["imbalance"]) <= 2.0, "{ranks}");
+    assert!((0.0..1.0).contains(&number(&ranks["exchange_share"])), "{ranks}");
+    let parts =
+        |rank: &serde_json::Value| number(&rank["compute_seconds"]) + number(&rank["exchange_seconds"]);
+    assert!(
+        each.len() == 2 && each.iter().all(|rank| parts(rank) <= 1.001 * number(&rank["seconds"])),
+        "{ranks}"
+    );
     for scaling in ["strong", "weak"] {
         assert_eq!(predicted[scaling].as_array().unwrap().len(), 2, "{predicted}");
     }
@@ -270,6 +282,28 @@ fn the_depth_that_is_asked_for_is_predicted() {
         let predicted = tilewright(&[&arguments[..], &more].concat()).succeeded().json();
         assert_eq!(predicted["depth"].to_string(), depth, "{predicted}");
     }
+}
+
+#[test]
+fn thousands_of_ranks_are_predicted_and_drawn() {
+    let folder = Folder::new();
+    let cluster = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cluster.toml");
+    let drawing = folder.arg("scaling.svg");
+    let (size, ranks, doublings) =
+        if everything() { ("65536x65536", "4096", 12) } else { ("600x500", "8", 3) };
+    let arguments = ["predict", "heat2d", "--size", size, "--steps", "20", "--strategy", "hhc"];
+    let more = ["--machine", cluster, "--ranks", ranks, "--svg", &drawing, "--json"];
+    let predicted = tilewright(&[&arguments[..], &more].concat()).succeeded().json();
+    for scaling in ["strong", "weak"] {
+        let all = predicted[scaling].as_array().unwrap();
+        let ranks: Vec<i64> = all.iter().map(|one| one["ranks"].as_i64().unwrap()).collect();
+        assert_eq!(ranks, (0..=doublings).map(|power| 1 << power).collect::<Vec<_>>(), "{predicted}");
+    }
+    for part in ["compute_s", "redundant_s", "packing_s", "imbalance", "memory_bytes"] {
+        assert!(predicted[part].as_f64().unwrap() > 0.0, "{part}: {predicted}");
+    }
+    let drawn = std::fs::read_to_string(&drawing).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("strong") && drawn.contains("weak"), "{drawn}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ static char *block(FILE *file, long long bytes)
 }
 
 extern long long shim_messages, shim_bytes, shim_bands, shim_arrived, shim_late;
+extern int shim_level;
 
 /* The code; facts are mismatches, depth, and messages and bytes of all ranks: the library's, and those that the shim saw; and what it says
  * of bands.
@@ -42,6 +43,10 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     int rank;
     if (!file) exit(2);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* The caller waits for any message on its own communicator: the library's are not there. */
+    int word = 0, met = 0;
+    MPI_Request open, answer;
+    PMPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &open);
     MPI(_defaults)(&options);
     for (int d = 0; d < DIMENSION; ++d) {
         sizes[d] = number(file);
@@ -61,6 +66,8 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
 #endif
     int code = MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid);
     if (code != 0) {
+        PMPI_Cancel(&open);
+        PMPI_Wait(&open, MPI_STATUS_IGNORE);
         fclose(file);
         return code;
     }
@@ -87,6 +94,8 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     if (reads) {
         const int status = MPI(_restore)(grid, keep + 1, &mark);
         if (status != 0 || mark != 24) {
+            PMPI_Cancel(&open);
+            PMPI_Wait(&open, MPI_STATUS_IGNORE);
             MPI(_free)(&grid);
             fclose(file);
             return status != 0 ? status : 99;
@@ -140,6 +149,10 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     /* A file that one rank cannot write fails on all. */
     if (ranks > 1 && MPI(_write)(grid, 0, 0, rank == 1 ? "nowhere/file" : name) != 11) code |= 1 << 13;
     MPI(_free)(&grid);
+    /* A thread level that one rank lacks is an error of all. */
+    shim_level = rank == 0 ? MPI_THREAD_SINGLE : -1;
+    if (MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid) != 10) code |= 1 << 14;
+    shim_level = -1;
     options.blocking += rank;
     if (ranks > 1 && MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid) != 8) code |= 1 << 11;
     options.blocking -= rank;
@@ -153,6 +166,15 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
         MPI_Allreduce(&own.depth, &depths[1], 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
         if (depths[0] != depths[1]) code |= 1 << 12;
         MPI(_free)(&grid);
+    }
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    PMPI_Test(&open, &met, MPI_STATUS_IGNORE);
+    if (met || handler != MPI_ERRORS_ARE_FATAL) code |= 1 << 15;
+    if (!met) {
+        PMPI_Isend(&rank, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &answer);
+        PMPI_Wait(&open, MPI_STATUS_IGNORE);
+        PMPI_Wait(&answer, MPI_STATUS_IGNORE);
     }
     fclose(file);
     return code;

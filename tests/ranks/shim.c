@@ -5,7 +5,7 @@
  *
  * where `computed` is the processor time of this process outside MPI in a band: nothing waits for it, and it does not depend on what other
  * processes do. A band is late where it would wait for more than 5 % of that. With TW_DELAY_ELAPSED in the environment messages do
- * arrive as much later, by the band before and elapsed time.
+ * arrive as much later, by the band before and elapsed time; or so many seconds later, where it is a number of them, those of the first band, too.
  *
  * A band whose messages had all been found to be there before MPI_Waitall was called has `arrived`. So that this does not depend on who is
  * given a processor when, all ranks have posted all messages of a band before any of them is looked after. */
@@ -17,10 +17,12 @@
 #include <time.h>
 
 long long shim_messages, shim_bytes, shim_bands, shim_arrived, shim_late;
+/* What MPI says that threads may do; -1: the truth. */
+int shim_level = -1;
 static double waited, all;
 
 static int counting, elapsed, known;
-static double part;
+static double part, fixed;
 /* Time inside MPI, when the band began and when its last message was sent, on the clock below; and seconds that messages of a band take. */
 static double inside, begun, posted, delay;
 /* Seconds of this band's messages that were computed meanwhile; -1: they are under way. */
@@ -44,6 +46,7 @@ static void read_environment(void)
     known = 1;
     part = text ? atof(text) : 0;
     elapsed = getenv("TW_DELAY_ELAPSED") != NULL;
+    if (elapsed) delay = fixed = atof(getenv("TW_DELAY_ELAPSED"));
 }
 
 static void end_band(void)
@@ -54,7 +57,7 @@ static void end_band(void)
     shim_bands += 1;
     shim_late += late > 0.05 * own;
     all += own;
-    delay = elapsed ? part * own : 0;
+    delay = !elapsed ? 0 : fixed > 0 ? fixed : part * own;
     open_band = 0;
 }
 
@@ -82,6 +85,13 @@ int MPI_Pcontrol(const int level, ...)
     if (level == 0) end_band();
     counting = level > 0;
     return MPI_SUCCESS;
+}
+
+int MPI_Query_thread(int *level)
+{
+    const int status = PMPI_Query_thread(level);
+    if (shim_level >= 0) *level = shim_level;
+    return status;
 }
 
 static void count(int elements, MPI_Datatype type)

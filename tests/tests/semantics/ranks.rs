@@ -14,7 +14,7 @@ use hhc_codegen::strategy::{self, Target};
 use polyhedral::ghost::Ghosts;
 use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use tilewright::ranks::{Exchange, exchange, exchange_once, products};
@@ -74,10 +74,14 @@ struct Built {
 /// A mistake in the text of the library for ranks.
 type Wrong = Option<(&'static str, &'static str)>;
 
-fn mpi() -> Option<(&'static str, &'static str)> {
-    let works = |(cc, _): &(&'static str, &'static str)| {
-        Command::new(cc).arg("--version").output().is_ok_and(|output| output.status.success())
-    };
+/// The compiler of an MPI, and what starts its programs.
+type Mpi = (&'static str, &'static str);
+
+fn works((cc, _): &Mpi) -> bool {
+    Command::new(cc).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn mpi() -> Option<Mpi> {
     let found = [("mpicc.openmpi", "mpirun.openmpi"), ("mpicc", "mpirun")].into_iter().find(works);
     if found.is_none() {
         assert!(std::env::var_os("CI").is_none(), "no MPI: CI installs one (scripts/setup.sh)");
@@ -86,6 +90,24 @@ fn mpi() -> Option<(&'static str, &'static str)> {
         );
     }
     found
+}
+
+/// What starts a command on so many ranks, in a folder.
+fn started(mpirun: &str, ranks: usize, folder: &Path) -> Command {
+    let mut command = Command::new(mpirun);
+    if mpirun.contains("openmpi") {
+        command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+        command.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+    }
+    command.args(["-n", &ranks.to_string()]).env("OMP_NUM_THREADS", "1").current_dir(folder);
+    command
+}
+
+/// The same for the program in the folder.
+fn launched(mpirun: &str, ranks: usize, folder: &Path) -> Command {
+    let mut command = started(mpirun, ranks, folder);
+    command.arg("./program");
+    command
 }
 
 impl Built {
@@ -127,6 +149,9 @@ impl Built {
                 Target::Cuda => cuda::generate_ranks(&plan, &CudaOptions::default(), None),
             };
             for mut file in files.unwrap().files {
+                if file.name.contains("_mpi") && !file.name.ends_with("_main.c") {
+                    has_manners(&file.name, &file.text);
+                }
                 if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}_mpi.c")) {
                     assert!(file.text.contains(from), "{name}: no `{from}`");
                     file.text = file.text.replace(from, to);
@@ -188,15 +213,8 @@ impl Built {
         let path = self.folder.path().join("cases");
         std::fs::write(&path, list).unwrap();
         let ranks: i64 = cases[0].ranks.iter().product();
-        let mut command = Command::new(mpirun);
-        if mpirun.contains("openmpi") {
-            command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
-            command
-                .envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
-        }
-        command.args(["-n", &ranks.to_string(), "./program", "cases"]).env("OMP_NUM_THREADS", "1");
-        command.env("TW_DELAY", delay.to_string());
-        let text = run(command.current_dir(self.folder.path()));
+        let mut command = launched(mpirun, ranks as usize, self.folder.path());
+        let text = run(command.arg("cases").env("TW_DELAY", delay.to_string()));
         let outcomes = text.lines().filter_map(|line| line.strip_prefix("case ")).map(|line| {
             let numbers: Vec<i64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
             let &[code, mismatches, depth, messages, bytes, seen, bytes_seen, ref overlap @ ..] =
@@ -211,6 +229,23 @@ impl Built {
         });
         outcomes.collect()
     }
+}
+
+/// A library neither begins nor ends MPI, nor a process, nor takes another communicator than its caller's, nor prints.
+fn has_manners(name: &str, text: &str) {
+    let not_of_libraries = [
+        "MPI_Init(",
+        "MPI_Init_thread(",
+        "MPI_Finalize(",
+        "MPI_Abort(",
+        "MPI_COMM_WORLD",
+        " exit(",
+        " abort(",
+        " printf(",
+        "stderr",
+    ];
+    let found = not_of_libraries.iter().find(|word| text.contains(**word));
+    assert!(found.is_none(), "{name} has {found:?}");
 }
 
 /// A run for `tests/ranks/check.c`: grid, initial values, and what the interpreter makes of them.
@@ -351,7 +386,10 @@ fn ranks_compute_the_values_of_the_reference_and_send_what_the_model_says() {
     let Some((cc, mpirun)) = mpi() else { return };
     let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
     let programs = [vec![Arc::clone(&OWN)], shipped.to_vec(), AROUND.to_vec()].concat();
-    let built = Built::new(cc, programs.into_iter().map(|program| (program, None)).collect());
+    let all = programs.into_iter().map(|program| (program, None));
+    // Messages that are longer than a count of MPI says, if a count said seven bytes.
+    let pieces = (named("heat2d", "pieces"), Some(("chunk = (size_t)1 << 30", "chunk = (size_t)7")));
+    let built = Built::new(cc, all.chain([pieces]).collect());
     // Checkpoints of three ranks are read by eight and by one.
     for ranks in [3, 8, 1] {
         pass(&built, mpirun, &with_checkpoints(&built.programs, ranks, ranks == 3));
@@ -475,16 +513,14 @@ fn levels_go_through_hdf5_files_to_other_ranks() {
         ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-ffp-contract=off", "-DTW_HDF5"];
     let sources = ["heat2d.c", "heat2d_mpi.c", "heat2d_mpi_main.c", "-lm", "-o", "program"];
     run(Command::new("h5pcc").args(strict).args(sources).current_dir(folder.path()));
-    let on = |ranks: &str, arguments: &[&str]| {
-        let mut command = Command::new(mpirun);
-        command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", ranks, "./program"]);
-        command.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
-        command.args(arguments).env("OMP_NUM_THREADS", "1").current_dir(folder.path());
+    let on = |ranks: usize, arguments: &[&str]| {
+        let mut command = launched(mpirun, ranks, folder.path());
+        command.args(arguments);
         command
     };
     let outputs = ["--ranks", "2x2", "--output", "u=a.h5", "--output", "u=a.npy", "57", "43", "20"];
-    run(&mut on("4", &outputs));
-    run(&mut on("3", &["--ranks", "1x3", "--input", "u=a.h5", "--output", "u=b.npy", "57", "43", "0"]));
+    run(&mut on(4, &outputs));
+    run(&mut on(3, &["--ranks", "1x3", "--input", "u=a.h5", "--output", "u=b.npy", "57", "43", "0"]));
     let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("a.npy") == bytes("b.npy"));
     std::fs::copy(folder.path().join("a.npy"), folder.path().join("no.h5")).unwrap();
@@ -493,7 +529,7 @@ fn levels_go_through_hdf5_files_to_other_ranks() {
         (["--input", "u=no.h5", "57", "43", "0"], 11),
         (["--output", "u=none/a.h5", "57", "43", "0"], 11),
     ] {
-        let output = on("2", &arguments).output().unwrap();
+        let output = on(2, &arguments).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(&format!("code {code} ")), "{arguments:?}: {text}");
     }
@@ -573,16 +609,82 @@ fn messages_travel_while_points_are_computed() {
 #[test]
 #[ignore = "for `make test-long`: all shipped stencils on 1 to 16 ranks"]
 fn all_shipped_stencils_on_one_to_sixteen_ranks() {
-    let Some((cc, mpirun)) = mpi() else { return };
     let names = polyhedral::shipped::names().into_iter();
-    let programs = names
+    let programs: Vec<_> = names
         .map(shipped)
         .filter(|program| polyhedral::ghost::Ghosts::of(program).is_ok())
         .chain(AROUND.iter().cloned())
-        .chain([Arc::clone(&OWN)]);
-    let built = Built::new(cc, programs.map(|program| (program, None)).collect());
-    for ranks in 1..=16 {
-        pass(&built, mpirun, &cases(&built.programs, ranks, 0));
-        pass(&built, mpirun, &cases(&built.programs, ranks, 3));
+        .chain([Arc::clone(&OWN)])
+        .collect();
+    let mpich = Some(("mpicc.mpich", "mpirun.mpich")).filter(works);
+    for (cc, mpirun) in mpi().into_iter().chain(mpich) {
+        let built = Built::new(cc, programs.iter().map(|program| (Arc::clone(program), None)).collect());
+        for ranks in 1..=16 {
+            for seed in [0, 3] {
+                let cases = cases(&built.programs, ranks, seed);
+                pass(&built, mpirun, &cases);
+                println!("{mpirun}: {} cases on {ranks} ranks", cases.len());
+            }
+        }
     }
+}
+
+/// A message of 2^31 bytes and some more: all of it arrives, and in its place.
+#[test]
+#[ignore = "for `make test-long`: 10 GB"]
+fn a_message_of_more_than_two_gib_arrives() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = available.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    if kilobytes.is_none_or(|kilobytes| kilobytes < 12 << 20) {
+        eprintln!("SKIPPED: less than 12 GiB of memory, so no message of more than 2 GiB is sent");
+        return;
+    }
+    let program = parsed(
+        "far",
+        "stencil far(t, i) { field u: f32; coefficient c: f64; u[t+1, i] = 0.5 * u[t, i+1] + c[i+1] for 0 <= i < n0 - 1; }",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let plan = small_plan(&program, strategy::by_name("hhc").unwrap(), 0).unwrap();
+    for file in openmp::generate_ranks(&plan, None).unwrap().files {
+        std::fs::write(folder.path().join(&file.name), file.text).unwrap();
+    }
+    let main = workspace().join("tests/ranks/long_message.c");
+    let mut compiler = Command::new(cc);
+    compiler.args(["-std=gnu11", "-O1", "-fopenmp", "-ffp-contract=off", "-I.", "far.c"]).arg(main);
+    run(compiler.args(["-lm", "-o", "program"]).current_dir(folder.path()));
+    let text = run(&mut launched(mpirun, 2, folder.path()));
+    assert_eq!(text.trim(), "2 messages of 2147483716 bytes in all, 0 wrong values");
+}
+
+/// A library for ranks is called from Python, on communicators of mpi4py.
+#[test]
+fn communicators_of_mpi4py_are_taken() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let version = "from mpi4py import MPI; import numpy; print(MPI.Get_library_version())";
+    let output = Command::new("python3").args(["-c", version]).output();
+    let same = output.is_ok_and(|output| {
+        String::from_utf8_lossy(&output.stdout).contains("Open MPI") == mpirun.contains("openmpi")
+            && output.status.success()
+    });
+    if !same {
+        eprintln!("SKIPPED: no mpi4py of the same MPI, so no communicator of Python's is taken");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let plan = small_plan(&shipped("heat2d"), strategy::by_name("hhc").unwrap(), 0).unwrap();
+    for file in openmp::generate_ranks(&plan, None).unwrap().files {
+        std::fs::write(folder.path().join(&file.name), file.text).unwrap();
+    }
+    let library = ["-O0", "-fopenmp", "-ffp-contract=off", "-shared", "-fPIC", "heat2d.c", "heat2d_mpi.c"];
+    run(Command::new(cc).args(library).args(["-lm", "-o", "library.so"]).current_dir(folder.path()));
+    let script = workspace().join("examples/ranks_mpi4py.py");
+    let on = |ranks: usize| {
+        let mut command = started(mpirun, ranks, folder.path());
+        run(command.arg("python3").arg(&script).arg("./library.so"))
+    };
+    let (four, one) = (on(4), on(1));
+    let sum = one.trim().strip_prefix("1 ranks: ").unwrap();
+    assert_eq!(four.lines().collect::<Vec<_>>(), vec![format!("2 ranks: {sum}"); 2]);
 }
