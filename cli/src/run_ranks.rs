@@ -134,6 +134,8 @@ fn all(arguments: &RunArguments, ranks: Ranks, world: &World, session: &Session)
         blocking: arguments.blocking,
         tiling: arguments.plan.tiling(),
         machine: machine.as_ref(),
+        tile_by: arguments.choice.tile_by(),
+        calibrate: !arguments.choice.no_calibrate,
         threads: arguments.threads.map(|threads| threads as usize),
         size: &size,
         steps: arguments.steps,

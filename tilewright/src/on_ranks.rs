@@ -33,6 +33,10 @@ pub struct RanksRequest<'a> {
     pub tiling: Tiling,
     /// The machine that tile sizes are chosen for.
     pub machine: Option<&'a Machine>,
+    /// Who chooses them where neither they nor a machine are given: the first rank does, for its own box, while the others wait.
+    pub tile_by: TileBy,
+    /// Whether its computer may be measured for that.
+    pub calibrate: bool,
     /// Threads of each rank; the cores of its computer, shared out, where not given.
     pub threads: Option<usize>,
     /// Grid extents.
@@ -151,9 +155,9 @@ pub fn run(
         steps: Some(request.steps),
         machine: request.machine,
         threads: i64::try_from(threads).ok(),
-        by: TileBy::Model,
-        calibrate: false,
-        runs: false,
+        by: request.tile_by,
+        calibrate: request.calibrate,
+        runs: true,
         machine_code: false,
     };
     let mut notes = Vec::new();
