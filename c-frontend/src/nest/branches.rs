@@ -1,7 +1,7 @@
 //! Conditions on data: both branches are walked, and what they assign is selected from.
 
 use super::loops::{Leaf, ReadOf, Touched};
-use super::refusal::{Result, error};
+use super::refusal::{Result, error, limitation};
 use super::scalars::{Environment, Held, Kind};
 use super::statement::MOST_LEAVES;
 use super::typed::{cast, element_of};
@@ -30,6 +30,19 @@ pub(super) fn loop_within(condition: &CExpr, then: &Stmt, otherwise: Option<&Stm
     )
 }
 
+/// The statement by which a loop over space is left, and how it begins.
+fn leaving(stmt: &Stmt) -> Option<(&Span, &str)> {
+    let mut found = None;
+    stmt.walk(&mut |part| match &part.kind {
+        StmtKind::Return(_) => found = found.or(Some((&part.span, "return"))),
+        StmtKind::Other(kind, _) if matches!(kind.as_str(), "break" | "return" | "goto") => {
+            found = found.or(Some((&part.span, kind)));
+        }
+        _ => {}
+    });
+    found
+}
+
 impl Walker<'_> {
     pub(super) fn conditional(
         &mut self,
@@ -48,6 +61,10 @@ impl Walker<'_> {
         }
         if let Some(reason) = loop_within(condition, then, otherwise) {
             return Err(Box::new(reason));
+        }
+        // Before the condition: a scalar that is wanted for leaving alone has no value here.
+        if let Some((left, how)) = [Some(then), otherwise].into_iter().flatten().find_map(leaving) {
+            return limitation(codes::STATEMENT, left, format!("`{how}` leaves the loop early"));
         }
         let truth = self.condition(condition)?;
         let start = self.environment.clone();

@@ -23,7 +23,8 @@ pub struct ArrayUse {
 /// How the arrays of a program are used.
 pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     let mut uses: Vec<ArrayUse> = Vec::new();
-    for field in &program.stencil.fields {
+    let fields = || program.stencil.fields.iter().enumerate().filter(|(number, _)| !program.is_seen(*number));
+    for (_, field) in fields() {
         let (name, copied) = match &field.what {
             What::State { form, .. } | What::Coefficient(form) => {
                 let copied = match target {
@@ -45,8 +46,10 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
             uses.push(ArrayUse { name: name.to_owned(), copied });
         }
     }
-    // Strides are those of the first such array that changes.
-    let first = program.stencil.fields.iter().find_map(|field| match &field.what {
+    // Strides are those of the first such array that changes, of which something is wanted that was there before.
+    let mut in_order: Vec<_> = fields().collect();
+    in_order.sort_by_key(|(number, _)| program.is_fresh(*number));
+    let first = in_order.iter().find_map(|(_, field)| match &field.what {
         What::State { form, .. }
             if in_one_piece(program, form)
                 && is_adjacent(program, form)
@@ -56,7 +59,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
         }
         _ => None,
     });
-    for field in &program.stencil.fields {
+    for (_, field) in fields() {
         let (What::State { form, .. } | What::Coefficient(form)) = &field.what else { continue };
         let differs = first.is_none_or(|first| certainly_differ(program, form, first));
         let own = uses.iter_mut().filter(|one| one.name == form.array && one.copied.is_none());
@@ -122,9 +125,10 @@ pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'stati
     copied.or_else(short).or_else(made)
 }
 
-/// How many arrays of the program a field has: one for each of its buffers, none for a value of the place.
+/// How many arrays of the program a field has: one for each of its buffers, none for a value of the place or what tests keep.
 pub(super) fn arrays_of(program: &CProgram, field: usize) -> usize {
     match &program.stencil.fields[field].what {
+        _ if program.is_seen(field) => 0,
         What::State { buffers, .. } => usize::try_from(*buffers).unwrap_or(1),
         What::Coefficient(_) => 1,
         What::Place(_) => 0,
@@ -155,6 +159,7 @@ pub(super) fn places(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     for (number, (touched, computed)) in boxes.iter().enumerate() {
         let views = arrays_of(program, number);
         let (form, parts): (_, &[(&Boxes, u8)]) = match &program.stencil.fields[number].what {
+            _ if program.is_seen(number) => continue,
             What::State { form, .. } => (form, &[(touched, 0), (computed, 1)]),
             What::Coefficient(form) => (form, &[(touched, 0)]),
             What::Place(_) => continue,

@@ -85,7 +85,8 @@ fn rows_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
     // Rows that are shared are copied, which steps that run one at a time would do in each of them.
     let alone = program.nest.observed.as_ref().is_some_and(|observed| observed.alone);
     let mut conditions = Vec::new();
-    for (field, (touched, computed)) in program.stencil.fields.iter().zip(boxes) {
+    let fields = program.stencil.fields.iter().zip(boxes).enumerate();
+    for (_, (field, (touched, computed))) in fields.filter(|(number, _)| !program.is_seen(*number)) {
         let What::State { form, buffers, .. } = &field.what else { continue };
         let touched = extremes(touched);
         let computed = if alone || computed.list.is_empty() { touched.clone() } else { extremes(computed) };

@@ -18,8 +18,12 @@ pub(super) fn least_size(program: &CProgram, boxes: &[(Boxes, Boxes)], d: usize)
 
 /// What is touched of each array, and what is computed.
 pub(super) fn all_boxes(program: &CProgram) -> Vec<(Boxes, Boxes)> {
-    let fields = 0..program.stencil.fields.len();
-    fields.map(|number| (touched(program, number), computed(program, number))).collect()
+    (0..program.stencil.fields.len()).map(|number| boxes_of(program, number)).collect()
+}
+
+/// What is touched of a field, and what is computed.
+pub(crate) fn boxes_of(program: &CProgram, number: usize) -> (Boxes, Boxes) {
+    (touched(program, number), computed(program, number))
 }
 
 /// Everything that is read or written of a field.

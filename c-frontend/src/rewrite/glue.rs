@@ -65,6 +65,13 @@ struct Buffer {
     newest: usize,
     /// Whether one array stands for several levels, so that the others need a buffer in any case.
     may_be_alone: bool,
+    /// Whether nothing is wanted of what it holds before, and whether nothing is of what it holds behind.
+    fresh: bool,
+    scratch: bool,
+    /// Whether a buffer of it begins with anything.
+    blank: bool,
+    /// Whether it holds the numbers of a test.
+    seen: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -97,6 +104,10 @@ impl Glue {
                 first_level,
                 newest: levels - 1,
                 may_be_alone: views == 1 && slots > 1,
+                fresh: source.is_fresh(number),
+                blank: source.is_fresh(number) && target != Target::Cuda,
+                scratch: source.is_scratch(number),
+                seen: source.is_seen(number),
             };
             first_view += views;
             first_level += slots;

@@ -1,4 +1,4 @@
-//! The memory that the loops touch, range by range: named to who asks whether ranges overlap, and kept to be put back.
+//! The memory that the loops touch, range by range: named to who asks whether ranges overlap.
 
 use super::boxes::{Boxes, Points, place};
 use super::lines::{Lines, constant, point};
@@ -6,8 +6,8 @@ use crate::CProgram;
 use crate::recognise::{Axis, Form, What};
 use crate::text::array_of;
 
-/// What is written of a range of an array: its name, the first and the last element, its number, whether it is written.
-type RangeLine<'a> = &'a dyn Fn(&str, &str, &str, usize, i32) -> Option<String>;
+/// What is written of a range of an array: the first and the last element, its number, whether it is written.
+type RangeLine<'a> = &'a dyn Fn(&str, &str, usize, i32) -> String;
 
 /// Writes a line for each range of the arrays that the loops touch.
 fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line: RangeLine<'_>) {
@@ -15,6 +15,7 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
     let mut later = Vec::new();
     for (number, field) in program.stencil.fields.iter().enumerate() {
         let (form, buffers, written) = match &field.what {
+            _ if program.is_seen(number) => continue,
             What::State { form, buffers, .. } => (form, *buffers, 1),
             What::Coefficient(form) => (form, 1, 0),
             What::Place(_) => continue,
@@ -48,7 +49,7 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
                     let ends = sides(one, 0);
                     let first = form.text(&low.to_string(), &|d| ends[d].0.clone(), &constant);
                     let last = form.text(&high.to_string(), &|d| format!("{} - 1", ends[d].1), &constant);
-                    line(array, &first, &last, id, written).into_iter().for_each(|text| lines.line(text));
+                    lines.line(line(&first, &last, id, written));
                 }
             }
         } else {
@@ -76,7 +77,7 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
                 )
             };
             let (first, last) = (at(false), at(true));
-            let Some(body) = line(&form.array, &first, &last, 0, written) else { continue };
+            let body = line(&first, &last, 0, written);
             lines.block(format!("for (ptrdiff_t tw_b = 0; tw_b < {buffers}; ++tw_b)"), |lines| {
                 lines.line("(void)tw_b;");
                 let loops: Vec<(usize, &(String, String))> =
@@ -90,8 +91,8 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
 /// Names all memory that the loops touch.
 pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
     let (nest, name) = (&program.nest, &program.program.name);
-    written(program, boxes, lines, &|_, first, last, id, written| {
-        Some(format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});"))
+    written(program, boxes, lines, &|first, last, id, written| {
+        format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});")
     });
     for address in &nest.memory {
         lines.line(data(name, address));
@@ -119,19 +120,4 @@ pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut 
 /// A value in memory that is read, and does not change.
 fn data(name: &str, address: &str) -> String {
     format!("{name}_reads(&tw, {address}, sizeof *({address}));")
-}
-
-/// Keeps what the loops write, to put it back.
-pub(super) fn saves(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
-    let name = &program.program.name;
-    lines.line("int tw_kept = 1;");
-    let tests = program.nest.observed.iter().flat_map(|observed| &observed.tests);
-    let arrays: Vec<&String> = tests.map(|test| &test.array).collect();
-    written(program, boxes, lines, &|array, first, last, _, written| {
-        (written == 1 && !arrays.iter().any(|own| *own == array)).then(|| {
-            format!("tw_kept = tw_kept && {name}_save(&tw_saved, &{first}, &{last}, sizeof {first});")
-        })
-    });
-    lines.line(format!("if (!tw_kept) {name}_close(&tw);"));
-    lines.line("if (!tw_kept) tw_reason = \"not enough memory for buffers\";");
 }

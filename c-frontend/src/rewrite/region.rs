@@ -4,7 +4,6 @@ use super::boxes::{Boxes, place};
 use super::decide::decide;
 use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
-use super::memory::saves;
 use super::{own_arrays, shield, steps};
 use crate::CProgram;
 use crate::nest::Ahead;
@@ -85,9 +84,9 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     } else if tests.is_empty() {
         lines.block("if (tw_steps > 0)", |lines| attempt(program, &boxes, lines, &|_| {}));
     } else {
-        steps::tested(&program.program.name, tests, &mut lines, &|lines| {
+        steps::tested(name, tests, &mut lines, &|lines| {
             attempt(program, &boxes, lines, &|lines| {
-                lines.block("if (!tw_reason && !tw_saved)", |lines| saves(program, &boxes, lines));
+                lines.line(format!("if (!tw_reason && !tw_certain) tw_reason = {name}_keep(&tw);"));
             });
         });
     }
@@ -214,7 +213,10 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
         }
         lines.line(format!("tw_reason = {name}_compute(&tw);"));
         lines.line("tw_done = !tw_reason;");
-        lines.line(format!("{name}_close(&tw);"));
+        // What tests decide about is closed by them.
+        if nest.observed.as_ref().is_none_or(|observed| observed.tests.is_empty()) {
+            lines.line(format!("{name}_close(&tw);"));
+        }
     });
 }
 

@@ -21,7 +21,8 @@ pub(super) fn count(observed: &Observed, lines: &mut Lines) {
         None => MOST_STEPS.to_string(),
         // Steps run for nothing where a test ends the loop: fewer then, more again as long as they do not.
         Some(most) => {
-            lines.line("static ptrdiff_t tw_most = 8;");
+            let first = if observed.tests.iter().any(|test| test.sum) { 4 } else { 16 };
+            lines.line(format!("static ptrdiff_t tw_most = {first};"));
             lines.line(format!("tw_most = tw_most < 1 ? 1 : tw_most > {most} ? {most} : tw_most;"));
             lines.line("/* Where no point says that the loop goes on, it is asked again only after more and more steps. */");
             lines.line("static long tw_pause = 0, tw_paused = 0;");
@@ -104,49 +105,36 @@ pub(super) fn commit(observed: &Observed, lines: &mut Lines) {
 
 /// Runs steps with tests: those before the first one that may end the loop.
 pub(super) fn tested(name: &str, tests: &[Test], lines: &mut Lines, attempt: &dyn Fn(&mut Lines)) {
-    let mut ready = Vec::new();
-    for (number, test) in tests.iter().enumerate() {
-        let Test { array, bits, ctype, .. } = test;
-        let product: Vec<String> = test.sides.iter().map(|(_, high)| format!("(size_t)({high})")).collect();
-        let points: Vec<String> =
-            test.sides.iter().map(|(low, high)| format!("({low}) >= 0 && ({high}) > 0")).collect();
-        let points = points.join(" && ");
-        lines.line(format!("const size_t tw_points{number} = {points} ? {} : 0;", product.join(" * ")));
-        lines
-            .line(format!("{ctype} *{array} = ({ctype} *){name}_zeros(tw_points{number}, sizeof({ctype}));"));
-        lines.line(format!("{ctype} {bits}[{}];", test.most));
+    for Test { bits, ctype, most, .. } in tests {
+        lines.line(format!("{ctype} {bits}[{most}];"));
         lines.line(format!(
-            "for (int tw_s = 0; tw_s < {}; ++tw_s) {bits}[tw_s] = ({ctype})(1ull << tw_s);",
-            test.most
+            "for (int tw_s = 0; tw_s < {most}; ++tw_s) {bits}[tw_s] = ({ctype})(1ull << tw_s);"
         ));
-        ready.push(array.clone());
     }
-    lines.line(format!("struct {name}_saved *tw_saved = 0;"));
-    lines.block(format!("while (tw_steps > 0 && {})", ready.join(" && ")), |lines| {
+    lines.line("/* Whether all of the steps are known to go on. */");
+    lines.line("int tw_certain = 0;");
+    lines.block("while (tw_steps > 0)", |lines| {
         lines.line(format!("tw_reason = {name}_nothing;"));
         attempt(lines);
-        lines.line("if (!tw_done) break;");
+        lines.block("if (!tw_done)", |lines| {
+            lines.line(format!("{name}_close(&tw);"));
+            lines.line("break;");
+        });
         lines.line("/* Steps of which some point says that the loop goes on. */");
-        lines.line("unsigned long long tw_sure = ~0ull;");
-        for (number, test) in tests.iter().enumerate() {
-            lines.line(format!("tw_sure &= {name}_bits_{}({}, tw_points{number});", test.ctype, test.array));
-        }
-        lines.line("ptrdiff_t tw_passed = 0;");
-        lines.line("while (tw_passed < tw_steps && (tw_sure >> tw_passed & 1)) ++tw_passed;");
-        lines.line("tw_most = tw_passed < tw_steps ? tw_passed : 2 * tw_steps;");
-        lines.line("if (tw_passed > 0) tw_pause = 0;");
-        lines.line("else tw_paused = tw_pause = tw_pause < 512 ? 2 * tw_pause + 2 : tw_pause;");
+        lines.line("ptrdiff_t tw_passed = tw_certain ? tw_steps : 0;");
+        lines.block("if (!tw_certain)", |lines| {
+            lines.line(format!("const unsigned long long tw_sure = {name}_sure(&tw);"));
+            lines.line("while (tw_passed < tw_steps && (tw_sure >> tw_passed & 1)) ++tw_passed;");
+            lines.line("tw_most = tw_passed < tw_steps ? tw_passed : 2 * tw_steps;");
+            lines.line("if (tw_passed > 0) tw_pause = 0;");
+            lines.line("else tw_paused = tw_pause = tw_pause < 512 ? 2 * tw_pause + 2 : tw_pause;");
+        });
+        lines.line(format!("{name}_settle(&tw, tw_passed == tw_steps);"));
+        lines.line(format!("{name}_close(&tw);"));
         lines.line("if (tw_passed == tw_steps) break;");
         lines.line("/* Back to the first step, and only so far as is sure. */");
-        lines.line(format!("{name}_restore(tw_saved);"));
-        for (number, test) in tests.iter().enumerate() {
-            lines.line(format!("{name}_clear({}, tw_points{number} * sizeof({}));", test.array, test.ctype));
-        }
         lines.line("tw_done = 0;");
+        lines.line("tw_certain = 1;");
         lines.line("tw_quiet = tw_steps = tw_passed;");
     });
-    lines.line(format!("{name}_forget(tw_saved);"));
-    for test in tests {
-        lines.line(format!("{name}_drop({});", test.array));
-    }
 }

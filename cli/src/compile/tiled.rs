@@ -53,7 +53,11 @@ impl Tiled {
         let chosen = choice::choose(&stencil, tiling, target, wish, session)?;
         let name = stencil.program.name.clone();
         let stencil = renamed(stencil, arguments);
-        let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        let mut planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        if let Some(c) = c.as_ref().filter(|_| target == Target::OpenMp) {
+            // Of tests no more is wanted than in which steps they hold.
+            planned.plan = planned.plan.with_witnesses(&c_program::seen(c));
+        }
         let c = c.map(|c| c_program::renamed(c, &stencil.program));
         Ok(Tiled { name, chosen, planned, c })
     }

@@ -356,6 +356,7 @@ impl Rows {
                 full_when: Vec::new(),
             }],
             windows: Windows::default(),
+            witnesses: Vec::new(),
             ..tiled.clone()
         }
     }

@@ -62,6 +62,8 @@ pub struct FieldArgument {
     pub newest: usize,
     /// Shape as documentation: `[2][n0][n1]`.
     pub shape: String,
+    /// Whether two numbers per time step are kept of it, no array.
+    pub witness: bool,
     /// Index in the program.
     pub index: usize,
     /// What must be in its slots before a call, as documentation; empty for a coefficient.
@@ -150,6 +152,7 @@ impl Signature {
                 slots,
                 levels,
                 several: levels > 1,
+                witness: false,
                 newest: levels - 1,
                 shape: if state { format!("[{slots}]{grid_shape}") } else { grid_shape.clone() },
                 index,
@@ -210,6 +213,18 @@ impl Signature {
 }
 
 impl Signature {
+    /// The same where some fields are witnesses.
+    pub(super) fn with_witnesses(mut self, witnesses: &[usize]) -> Self {
+        for field in self.fields.iter_mut().filter(|field| witnesses.contains(&field.index)) {
+            field.witness = true;
+            field.shape = "[2 * steps]".to_owned();
+            field.before = "zeros".to_owned();
+            field.after = "element 2 t is 1 if some point adds to it in step t, element 2 t + 1 if a value there is no number"
+                .to_owned();
+        }
+        self
+    }
+
     /// What the arrays are, as lines of a comment.
     pub(super) fn arrays(&self) -> Vec<String> {
         let field = |field: &FieldArgument| {

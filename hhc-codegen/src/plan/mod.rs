@@ -23,10 +23,12 @@
 mod full_tiles;
 pub(crate) mod joined;
 mod rows;
+mod witness;
 
 pub use full_tiles::{FullTiles, bound, hull};
 pub use joined::{joined_rows, most_apart};
 pub use rows::ExecutedRow;
+pub use witness::adds_numbers;
 
 use crate::int_expr::IntExpr;
 pub use crate::range::Range;
@@ -293,6 +295,8 @@ pub struct KernelPlan {
     pub kernels: Vec<Kernel>,
     /// The windows that they keep, on targets whose blocks have memory of their own.
     pub windows: Windows,
+    /// Fields of which only is wanted in which steps some point adds to them.
+    pub witnesses: Vec<usize>,
 }
 
 impl Kernel {

@@ -47,6 +47,12 @@ pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     c.one_at_a_time.as_deref()
 }
 
+/// Its fields that are witnesses of tests.
+pub fn seen(c: &CProgram) -> Vec<usize> {
+    let plain = c.nest.colours.is_none();
+    (0..c.program.fields.len()).filter(|&field| plain && c.is_seen(field)).collect()
+}
+
 /// The stencil in it.
 pub fn program(c: &CProgram) -> &Arc<Program> {
     &c.program

@@ -9,12 +9,12 @@ mod available;
 #[cfg(not(feature = "c"))]
 pub use absent::{
     COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, place, program, read,
-    renamed, rewritten,
+    renamed, rewritten, seen,
 };
 #[cfg(feature = "c")]
 pub use available::{
     COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, place, program, read,
-    renamed, rewritten,
+    renamed, rewritten, seen,
 };
 
 use serde::Serialize;

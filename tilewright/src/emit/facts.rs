@@ -214,7 +214,7 @@ pub struct FieldFacts {
     pub name: String,
     /// Element type.
     pub dtype: &'static str,
-    /// `state` or `coefficient`.
+    /// `state`, `coefficient`, or `witness`: two numbers for each time step, of a C program that tests something in each.
     pub role: &'static str,
     /// Initial time levels that the caller gives.
     pub levels: usize,

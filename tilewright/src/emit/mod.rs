@@ -21,7 +21,7 @@ use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, plan_counts};
-use polyhedral::program::{Field, FieldRole, Program};
+use polyhedral::program::{Field, FieldRole};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
 
@@ -184,7 +184,7 @@ fn facts(plan: &KernelPlan, request: &EmitRequest<'_>, kernels: Vec<KernelFacts>
         threads_per_block: kernels.iter().filter_map(|kernel| kernel.threads).max(),
         adaptive: None,
         kernels,
-        fields: fields(program),
+        fields: fields(plan),
         series: (program.series.iter())
             .map(|series| SeriesFacts {
                 name: series.name.clone(),
@@ -215,13 +215,14 @@ fn kernel_facts(kernel: &Kernel) -> KernelFacts {
     }
 }
 
-fn fields(program: &Program) -> Vec<FieldFacts> {
-    let field = |field: &Field| {
+fn fields(plan: &KernelPlan) -> Vec<FieldFacts> {
+    let field = |(number, field): (usize, &Field)| {
         let (role, levels, slots) = match field.role {
+            _ if plan.witnesses.contains(&number) => ("witness", 1, 1),
             FieldRole::State { levels, slots } => ("state", levels, slots),
             FieldRole::Coefficient => ("coefficient", 1, 1),
         };
         FieldFacts { name: field.name.clone(), dtype: field.element.name(), role, levels, slots }
     };
-    program.fields.iter().map(field).collect()
+    plan.program.fields.iter().enumerate().map(field).collect()
 }

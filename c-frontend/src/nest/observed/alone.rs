@@ -108,6 +108,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     let (cut, tokens) = place(&region, found, list, run.clone())?;
     let body = Stmt { kind: StmtKind::Block(computed), span: found.body.span.clone() };
     let observed = Observed {
+        unseen: false,
         cut,
         tokens,
         last_as_written: false,

@@ -5,7 +5,7 @@ use super::parts::{STEP, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, Variable};
 use crate::nest::counter::counter;
 use crate::parse::Region;
-use crate::text::{c_text, type_text};
+use crate::text::type_text;
 use polyhedral::source::Span;
 
 /// What keeps the bits of a test.
@@ -16,6 +16,10 @@ pub(super) struct Keeps<'a> {
     pub bits: &'a str,
     pub operator: BinaryOp,
     pub limit: &'a Expr,
+    /// Whether a value that is no number may leave something else than a maximum.
+    pub spoilt: bool,
+    /// Whether a sum is tested.
+    pub sum: bool,
     /// Nothing is certain unless all of them are positive.
     pub scale: &'a [Expr],
     pub span: &'a Span,
@@ -52,7 +56,7 @@ impl Keeps<'_> {
         format!("tw_d{}", self.number)
     }
 
-    /// `seen[x] = seen[x] + (tw_d >= c ? bits[t - tw_first] : tw_d == tw_d ? 0 : tw_d);`
+    /// `seen[x] = seen[x] + (tw_d >= c ? bits[t - tw_first] : tw_d == tw_d ? 0 : tw_d);`, or `.. : 0` where numbers alone count.
     pub fn kept(&self, loops: &[&ForLoop], sides: &[(Expr, Expr)]) -> Stmt {
         let local = self.local_name();
         let mut at: Option<Expr> = None;
@@ -73,11 +77,14 @@ impl Keeps<'_> {
         let bit = self.made(ExprKind::Index(Box::new(self.name(self.bits)), Box::new(self.name(STEP))));
         let zero = self.made(ExprKind::Floating { text: "0.0".to_owned(), kind: self.kind });
         let same = self.binary(BinaryOp::Equal, self.name(&local), self.name(&local));
-        let otherwise = self.made(ExprKind::Conditional(
-            Box::new(same),
-            Box::new(zero.clone()),
-            Box::new(self.name(&local)),
-        ));
+        let otherwise = match self.spoilt {
+            true => self.made(ExprKind::Conditional(
+                Box::new(same),
+                Box::new(zero.clone()),
+                Box::new(self.name(&local)),
+            )),
+            false => zero.clone(),
+        };
         let mut goes_on = self.binary(self.operator, self.name(&local), self.limit.clone());
         for by in self.scale {
             let by = self.made(ExprKind::Cast(CType::Floating(self.kind), Box::new(by.clone())));
@@ -96,14 +103,12 @@ impl Keeps<'_> {
         region: &mut Region,
         (comparison, inverted): (&Expr, bool),
         (at, of): (usize, &str),
-        sides: &[(Expr, Expr)],
     ) -> Test {
         let element = CType::Floating(self.kind);
         region.declare(self.array, CType::Pointer(Box::new(element.clone())), self.span);
         region.declare(self.bits, CType::Array(Box::new(element.clone()), None), self.span);
         let integer = CType::Integer { name: "long".to_owned(), unsigned: false };
         region.declare("tw_first", integer, self.span);
-        let text = |expr: &Expr| c_text(expr, &|_| None);
         Test {
             at,
             of: of.to_owned(),
@@ -113,7 +118,7 @@ impl Keeps<'_> {
             bits: self.bits.to_owned(),
             ctype: type_text(&element),
             most: if self.kind == Floating::Float { 22 } else { 48 },
-            sides: sides.iter().map(|(low, high)| (text(low), text(high))).collect(),
+            sum: self.sum,
         }
     }
 }

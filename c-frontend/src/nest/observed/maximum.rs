@@ -11,6 +11,8 @@ use std::collections::HashMap;
 pub(super) struct Maximum<'a> {
     pub name: String,
     pub sum: bool,
+    /// Whether a value that is no number may take the place of a number.
+    pub spoilt: bool,
     pub at: usize,
     pub statement: &'a Stmt,
     pub loops: Vec<&'a ForLoop>,
@@ -65,10 +67,11 @@ pub(super) fn maximum<'a>(
     }
     // Of several, one is enough; but not of both kinds.
     let sum = maxima.first()?.sum;
+    let spoilt = maxima.iter().any(|one| one.spoilt);
     if count != known || maxima.iter().any(|one| one.sum != sum) || (sum && below) {
         return None;
     }
-    maxima.pop()
+    maxima.pop().map(|one| Maximum { spoilt, ..one })
 }
 
 /// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` (also by a function of the program) or `m += d;` within loops.
@@ -81,11 +84,12 @@ fn chains<'a>(
     local: &mut HashMap<String, bool>,
     found: &mut Vec<Maximum<'a>>,
 ) {
-    let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool| {
+    let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool, spoilt: bool| {
         if !value.mentions(name) {
             found.push(Maximum {
                 name: name.to_owned(),
                 sum,
+                spoilt,
                 at,
                 statement: stmt,
                 loops: loops.to_vec(),
@@ -133,20 +137,21 @@ fn chains<'a>(
         StmtKind::Expr(Expr { kind: ExprKind::Assign(Some(BinaryOp::Add), target, value), .. })
             if is_name(target, name) && is_no_less(region, value, local) =>
         {
-            add(value, loops, true);
+            add(value, loops, true, true);
         }
         StmtKind::If(condition, then, otherwise) => {
             let otherwise_assigned = otherwise.as_ref().and_then(|stmt| assigned_to(stmt, name));
             if let (Some(value), None) = (assigned_to(then, name), otherwise)
                 && greater(condition, name).is_some_and(|other| same(other, value))
             {
-                add(value, loops, false);
+                add(value, loops, false, false);
             } else if let (Some(a), Some(b)) = (assigned_to(then, name), otherwise_assigned)
-                && let Some(value) = chosen(name, condition, exact(region, name, a), exact(region, name, b))
+                && let Some((value, spoilt)) =
+                    chosen(name, condition, exact(region, name, a), exact(region, name, b))
             {
                 // `if (m > d) m = m; else m = d;`, of a function that returns either: two assignments.
-                add(value, loops, false);
-                add(value, loops, false);
+                add(value, loops, false, spoilt);
+                add(value, loops, false, spoilt);
             } else if !condition.mentions(name) {
                 // The points of which a condition holds are points, too.
                 for branch in [Some(then), otherwise.as_ref()].into_iter().flatten() {
@@ -162,8 +167,8 @@ fn chains<'a>(
                             && math_function(name).is_some()
                             && !region.functions.contains_key(name));
                     match arguments.as_slice() {
-                        [a, b] if is_fmax && is_name(a, name) => add(b, loops, false),
-                        [a, b] if is_fmax && is_name(b, name) => add(a, loops, false),
+                        [a, b] if is_fmax && is_name(a, name) => add(b, loops, false, false),
+                        [a, b] if is_fmax && is_name(b, name) => add(a, loops, false, false),
                         _ => {}
                     }
                 }
@@ -171,12 +176,12 @@ fn chains<'a>(
                 ExprKind::Binary(BinaryOp::Add, a, b) if is_name(a, name) || is_name(b, name) => {
                     let value = if is_name(a, name) { b } else { a };
                     if is_no_less(region, value, local) {
-                        add(value, loops, true);
+                        add(value, loops, true, true);
                     }
                 }
                 ExprKind::Conditional(condition, then, otherwise) => {
-                    if let Some(value) = chosen(name, condition, then, otherwise) {
-                        add(value, loops, false);
+                    if let Some((value, spoilt)) = chosen(name, condition, then, otherwise) {
+                        add(value, loops, false, spoilt);
                     }
                 }
                 _ => {}
@@ -186,14 +191,14 @@ fn chains<'a>(
     }
 }
 
-/// `d` of `d > m ? d : m`, or of `m > d ? m : d`.
-fn chosen<'a>(name: &str, condition: &Expr, then: &'a Expr, otherwise: &'a Expr) -> Option<&'a Expr> {
-    let (value, holds) = match (is_name(then, name), is_name(otherwise, name)) {
-        (_, true) => (then, greater(condition, name)),
-        (true, false) => (otherwise, less(condition, name)),
+/// `d` of `d > m ? d : m`, or of `m > d ? m : d`, which takes a `d` that is no number.
+fn chosen<'a>(name: &str, condition: &Expr, then: &'a Expr, otherwise: &'a Expr) -> Option<(&'a Expr, bool)> {
+    let (value, holds, spoilt) = match (is_name(then, name), is_name(otherwise, name)) {
+        (_, true) => (then, greater(condition, name), false),
+        (true, false) => (otherwise, less(condition, name), true),
         _ => return None,
     };
-    holds.is_some_and(|other| same(other, value)).then_some(value)
+    holds.is_some_and(|other| same(other, value)).then_some((value, spoilt))
 }
 
 /// The value that a statement, and nothing else, assigns to a name.

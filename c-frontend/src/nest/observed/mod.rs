@@ -34,7 +34,7 @@ pub(super) use shown::writes_points;
 use super::loops::TimeLoop;
 use super::refusal::Result;
 use super::time::{Found, Loop};
-use crate::ast::{CType, Expr, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
 use crate::parse::Region;
 use crate::text::type_text;
@@ -171,6 +171,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
         region.declare(STEP, ctype, &found.head());
     }
+    let unseen = unseen(&region, list, &step, &tests);
     let observed = Observed {
         cut,
         tokens,
@@ -184,9 +185,53 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         round,
         first,
         tests,
+        unseen,
         asked,
     };
     Ok(Some(Split { region, body, observed, index, level: None }))
+}
+
+/// Whether nothing in the body but the stencil looks at memory.
+fn unseen(region: &Region, list: &[Stmt], step: &Step, tests: &[Test]) -> bool {
+    let own = |stmt: &Stmt| {
+        let is_own = |array: &Expr| match &array.kind {
+            ExprKind::Name(name) => tests.iter().any(|test| test.array == *name || test.bits == *name),
+            _ => false,
+        };
+        let mut count = 0;
+        stmt.walk_expressions(&mut |part| {
+            count += usize::from(match &part.kind {
+                ExprKind::Index(array, _) => !is_own(array),
+                ExprKind::Unary(UnaryOp::Dereference | UnaryOp::Address, _) | ExprKind::Member(..) => true,
+                ExprKind::Other(kind, _) => !kind.ends_with("string") && !kind.ends_with("string literal"),
+                _ => false,
+            });
+        });
+        count
+    };
+    // Several tests may write what they look at several times, which would hide other uses.
+    tests.len() <= 1
+        && list.iter().zip(&step.stencil).all(|(stmt, kept)| {
+            let kept = kept.as_ref().map_or(0, own);
+            let mut passes = false;
+            stmt.walk_expressions(&mut |part| {
+                if let ExprKind::Call(_, arguments) = &part.kind {
+                    passes |= arguments.iter().flat_map(names::of).any(|name| {
+                        region.variables.get(&name).is_none_or(|one| {
+                            !matches!(one.ctype, CType::Integer { .. } | CType::Floating(_))
+                        })
+                    });
+                }
+            });
+            let mut runs = false;
+            stmt.walk_expressions(&mut |part| {
+                runs |= matches!(part.kind, ExprKind::Call(..)) && names::calls_unknown(region, part);
+            });
+            stmt.walk(&mut |part| {
+                runs |= matches!(&part.kind, StmtKind::Other(kind, _) if !kind.starts_with("break"))
+            });
+            kept >= own(stmt) && !passes && !runs
+        })
 }
 
 /// Whether the body is written in braces; a call without any becomes a block, too, which begins where its statements do.

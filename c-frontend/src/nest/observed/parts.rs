@@ -31,6 +31,8 @@ pub struct Observed {
     pub first: String,
     /// Tests of maxima, in every step.
     pub tests: Vec<Test>,
+    /// Whether nothing in the body but the stencil looks at memory: what a step computes anew is not wanted from an earlier one.
+    pub unseen: bool,
     /// Expressions of the round, which must not read what the stencil computes.
     pub(crate) asked: Vec<Expr>,
 }
@@ -76,8 +78,8 @@ pub struct Test {
     pub ctype: String,
     /// How many steps a number has bits for.
     pub most: usize,
-    /// The first values of the loops over the points, and those behind their last ones, as C; outermost first.
-    pub sides: Vec<(String, String)>,
+    /// Whether a sum is tested: one point seldom keeps that large enough.
+    pub sum: bool,
 }
 
 /// The name of the time index where the program has none.

@@ -6,7 +6,8 @@
 //! is set at some point goes on for certain. Where it is not, the block is rolled back, the steps before it run again, and it
 //! runs as it is written, which decides.
 //!
-//! A `d(x)` that is no number makes the point's number none, and nothing is certain.
+//! A `d(x)` that is no number is never greater than anything: `if (d > m) m = d;` and `fmax` pass it over. Where it may be taken, as by
+//! `m > d ? m : d`, which forgets what was there before, and by sums, it makes the point's number none, and nothing is certain.
 //!
 //! A sum of values that cannot be negative is no less than any of them, rounded as it is: additions are monotone. So a test of
 //! a sum, or of its square root, is kept in the same way; a single point is seldom enough when the sum becomes small, and
@@ -76,10 +77,21 @@ pub(super) fn find(
             let (number, kind) = (tests.len(), Floating::Double);
             let (array, bits) = (format!("tw_seen{number}"), format!("tw_bits{number}"));
             let (operator, limit) = (BinaryOp::Greater, &zero);
-            let keeps = Keeps { number, kind, array: &array, bits: &bits, operator, limit, scale: &[], span };
+            let keeps = Keeps {
+                number,
+                kind,
+                array: &array,
+                bits: &bits,
+                operator,
+                limit,
+                scale: &[],
+                spoilt: false,
+                sum: false,
+                span,
+            };
             let Some(sides) = sides(&flag.loops).filter(|_| number < MOST_TESTS) else { continue };
             let (local, kept) = (keeps.local(&zero), keeps.kept(&flag.loops, &sides));
-            tests.push(keeps.test(region, (comparison, inverted), (flag.at, &flag.name), &sides));
+            tests.push(keeps.test(region, (comparison, inverted), (flag.at, &flag.name)));
             flags.push((flag, local, kept));
             continue;
         }
@@ -110,6 +122,8 @@ pub(super) fn find(
             operator,
             limit,
             scale: &scale,
+            spoilt: maximum.spoilt,
+            sum: maximum.sum,
             span: &maximum.statement.span,
         };
         let local = Stmt {
@@ -121,7 +135,7 @@ pub(super) fn find(
             Some((_, _, known)) => known.extend(statements),
             None => replaced.push((maximum.statement.span.clone(), maximum.at, statements)),
         }
-        tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name), &sides));
+        tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name)));
     }
     let mut tested = list.to_vec();
     for (flag, local, kept) in &flags {

@@ -46,8 +46,10 @@ pub(super) fn has_copy(plan: &KernelPlan) -> bool {
         field.role == FieldRole::Coefficient || program.writers_of(FieldId(number)).next().is_some()
     });
     // A periodic grid is copied anyway.
+    // Numbers of steps are no grid.
     program.dimension() > 1
         && !program.is_periodic()
+        && plan.witnesses.is_empty()
         && all_written
         && program.statements.iter().any(several)
         && !plan.kernels.iter().any(crate::plan::Kernel::in_parts)

@@ -210,6 +210,7 @@ impl Entry<'_> {
             let given = name(array.name);
             let elements = match program.series.get(number.wrapping_sub(program.fields.len())) {
                 Some(series) => max(var("steps") + series.length(0), int(0)),
+                None if self.plan.witnesses.contains(&number) => int(2) * max(var("steps"), int(0)),
                 None => var("tw_elements"),
             };
             let bytes = elements.cast("size_t") * call("sizeof", [name(array.element)]);

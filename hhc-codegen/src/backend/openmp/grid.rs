@@ -14,7 +14,12 @@ pub(super) fn slots(program: &Program, field: usize) -> i64 {
 }
 
 /// `struct tw_grid`.
-pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool, moves: bool) -> String {
+pub(super) fn structure(
+    arguments: Arguments<'_>,
+    has_copy: bool,
+    moves: bool,
+    witnesses: &[usize],
+) -> String {
     let program = arguments.program;
     let shape: String = arguments.sizes().iter().map(|size| format!("[{size}]")).collect();
     let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
@@ -25,6 +30,9 @@ pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool, moves: bool) -
                 let count = slots(program, number);
                 let levels = Declaration::array(kind, array.name, count);
                 Stmt::Declare(vec![levels]).note(format!("each {shape}"))
+            }
+            Some(_) if witnesses.contains(&number) => {
+                Stmt::uninitialised(kind, array.name).note("two numbers for each time step")
             }
             Some(_) => Stmt::uninitialised(kind, array.name).note(shape.as_str()),
             None => Stmt::uninitialised(kind, array.name).note("a value for each time step"),

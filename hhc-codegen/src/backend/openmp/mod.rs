@@ -126,7 +126,7 @@ impl ProgramText {
         let ending = String::new();
         let (ranks, moving) = (below != Below::Callers, below.moves());
         let entry = Entry { plan, arguments, boundaries: copies, ending, below };
-        let signature = Signature::new(program, names);
+        let signature = Signature::new(program, names).with_witnesses(&plan.witnesses);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
@@ -139,7 +139,7 @@ impl ProgramText {
             prototypes: entry.prototypes(),
             arrays: signature.arrays(),
             slots: signature.slots(),
-            grid: grid::structure(arguments, copy::has_copy(plan), moving),
+            grid: grid::structure(arguments, copy::has_copy(plan), moving, &plan.witnesses),
             has_copy: copy::has_copy(plan),
             copied_from: copy::COPIED_FROM,
             allocates: copy::has_copy(plan) || plan.program.is_periodic(),

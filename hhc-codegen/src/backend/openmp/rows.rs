@@ -10,9 +10,9 @@ use super::copy;
 use super::grid::level_of_access;
 use super::moving;
 use crate::geometry::{block_points, rows_at_once};
-use crate::plan::{KernelPlan, RowOrder, joined_rows};
+use crate::plan::{KernelPlan, RowOrder, adds_numbers, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
-use polyhedral::program::{Access, Program};
+use polyhedral::program::{Access, ElementType, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
@@ -54,7 +54,14 @@ fn of_plans(
             let new = statements.iter().filter(|&&statement| between.insert(statement));
             texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
         }
+        let witness = statements.iter().any(|&own| plans[0].computes_witness(own));
         let update = Update { linkage, moving, ..Update::new(&plans[0], names, statements, in_place) };
+        if witness {
+            let whole_box = update.witness_box();
+            prototypes.push(whole_box.prototype(Dialect::C));
+            texts.push(whole_box.print(Dialect::C));
+            continue;
+        }
         let whole_box = update.whole_box();
         prototypes.push(whole_box.prototype(Dialect::C));
         let functions = update.inner_functions().chain([whole_box]);
@@ -357,6 +364,78 @@ impl<'a> Update<'a> {
         statement.reads.iter().all(|read| bytes(read.field) >= bytes(statement.target))
     }
 
+    /// A box of points of a witness: whether any of them adds something in this step. Their sum says so, in any order, as nothing that
+    /// is added is negative; it is no number where one of them is none.
+    fn witness_box(&self) -> Function {
+        let (program, names, dimension) = (self.program, self.names, self.dimension());
+        let statement = self.statements[0];
+        let target = program.statements[statement].target;
+        let element = program.field(target).element;
+        let zero = || if element == ElementType::F32 { Expr::f32(0.0) } else { Expr::f64(0.0) };
+        let one = || if element == ElementType::F32 { Expr::f32(1.0) } else { Expr::f64(1.0) };
+        let grid = name("grid");
+        let kept = |number: i64| grid.arrow(&names.fields[target.0]).at(int(2) * var(&names.time) + number);
+        let read = |access: &Access| match access.field == target {
+            true => zero(),
+            false => name(names.plane(program, access)).at(moved(var("x"), &access.offset)),
+        };
+        let own = |index| match index {
+            Index::Time => var(&names.time),
+            Index::Space(d) if d + 1 < dimension => var(&names.space[d]),
+            Index::Space(_) if dimension > 1 => var("x") - var(LINE),
+            Index::Space(_) => var("x"),
+        };
+        let values = Values { program, names, statement, copy: None, locals: None, read: &read, index: &own };
+        let mut points: Block = values.locals().into_iter().collect();
+        points.push(Stmt::assign(name("tw_sum"), name("tw_sum") + values.value()));
+        let ends = |d: usize| (var(format!("low{d}")), var(format!("high{d}")));
+        let at = |last: Expr| {
+            let mut point: Vec<Expr> = names.space.iter().map(var).collect();
+            point[dimension - 1] = last;
+            place(&point, &as_it_is)
+        };
+        let (low, high) = ends(dimension - 1);
+        let mut line = Block::new();
+        if points.mentions(LINE) {
+            line.push(Stmt::constant(INT, LINE, at(int(0))));
+        }
+        line.push(Stmt::constant(INT, "tw_first", at(low)));
+        line.push(Stmt::constant(INT, "tw_last", at(high)));
+        line.push(Stmt::Pragma("omp simd reduction(+ : tw_sum)".into()));
+        line.push(Stmt::count(INT, "x", var("tw_first"), var("tw_last"), points));
+        let nest = (0..dimension - 1).rev().fold(line, |inner, d| {
+            let (low, high) = ends(d);
+            Stmt::count(INT, &names.space[d], low, high, inner).into()
+        });
+        let mut inner = Block::new();
+        inner.push(Stmt::declare(element.c_name(), "tw_sum", zero()));
+        inner.extend(nest);
+        let note = |number| [Stmt::Pragma("omp atomic write".into()), Stmt::assign(kept(number), one())];
+        let none = name("tw_sum").is_not(name("tw_sum"));
+        inner.push(Stmt::when(name("tw_sum").gt(zero()), note(0)));
+        inner.push(Stmt::when(none, note(1)));
+        let mut body = Block::new();
+        if self.moving {
+            body.push(moving::narrowed(dimension, statement, &names.time));
+        }
+        if adds_numbers(program, statement) {
+            body.comment("One point is enough, of all tiles.");
+            body.push(Stmt::uninitialised(element.c_name(), "tw_known"));
+            body.push(Stmt::Pragma("omp atomic read".into()));
+            body.push(Stmt::assign(name("tw_known"), kept(0)));
+            body.push(Stmt::when(name("tw_known").gt(zero()), Stmt::Return(None)));
+        }
+        let strides = self.strides().filter(|stride| inner.mentions(stride));
+        body.extend(strides.map(|stride| Stmt::constant(INT, &stride, grid.arrow(&stride))));
+        let planes = self.planes.iter().filter(|plane| inner.mentions(&plane.name));
+        body.extend(
+            planes.map(|plane| Stmt::declare(plane.element.clone().pointer(), &plane.name, &plane.value)),
+        );
+        body.extend(self.constants.iter().map(Constant::declaration));
+        body.extend(inner);
+        self.of_box(body)
+    }
+
     /// A box of points.
     fn whole_box(&self) -> Function {
         let (names, dimension) = (self.names, self.dimension());
@@ -404,6 +483,12 @@ impl<'a> Update<'a> {
             });
             body.extend(nest);
         }
+        self.of_box(body)
+    }
+
+    /// The function of a box.
+    fn of_box(&self, body: Block) -> Function {
+        let (names, dimension) = (self.names, self.dimension());
         let spans: Vec<String> =
             (0..dimension).map(|d| format!("low{d} <= {} < high{d}", names.space[d])).collect();
         let ends = (0..dimension).flat_map(|d| [(INT, format!("low{d}")), (INT, format!("high{d}"))]);

@@ -110,6 +110,7 @@ impl Strategy for Diamond {
             launches: vec![Launch { kernel: 0, when: None }],
             kernels: vec![kernel(program, &shape)],
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

@@ -145,6 +145,7 @@ impl Strategy for HybridHexagonal {
             ],
             kernels: vec![geometry.kernel(0), geometry.kernel(1)],
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

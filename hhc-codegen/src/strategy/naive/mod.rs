@@ -89,6 +89,7 @@ impl Strategy for Naive {
             launches: (0..program.statements.len()).map(|kernel| Launch { kernel, when: None }).collect(),
             kernels,
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

@@ -97,6 +97,7 @@ impl Strategy for Overlapped {
             launches: vec![Launch { kernel: 0, when: None }],
             kernels: vec![zone.kernel()],
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

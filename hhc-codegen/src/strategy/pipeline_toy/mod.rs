@@ -132,6 +132,7 @@ impl Strategy for PipelineToy {
             launches: launches.collect(),
             kernels: streams.iter().map(Stream::kernel).collect(),
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

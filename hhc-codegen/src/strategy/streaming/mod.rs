@@ -111,6 +111,7 @@ impl Strategy for Streaming {
             launches: launches.collect(),
             kernels: streams.iter().map(|(name, stream)| stream.kernel(name, &stored)).collect(),
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

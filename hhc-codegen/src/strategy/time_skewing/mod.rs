@@ -126,6 +126,7 @@ impl Strategy for TimeSkewing {
             launches: vec![Launch { kernel: 0, when: None }],
             kernels: vec![if in_order { lines::kernel(&tiles) } else { boxes::kernel(&tiles) }],
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }

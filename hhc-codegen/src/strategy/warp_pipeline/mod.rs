@@ -126,6 +126,7 @@ impl Strategy for WarpPipeline {
             launches: launches.collect(),
             kernels: teams.iter().map(|(name, team, _)| team.kernel(name, &stored)).collect(),
             windows: Windows::default(),
+            witnesses: Vec::new(),
         }
     }
 }
