@@ -144,7 +144,9 @@ fn a_rank_that_is_killed_is_named_and_the_run_goes_on_from_a_checkpoint_on_other
         let report = &again.json()["ranks"]["checkpoints"];
         assert!(report["steps_before"].as_i64().unwrap() >= 500, "{report}");
         assert_eq!(checksum(&again), expected);
-        assert_eq!(folder.names(), ["kept"]);
+        // Open MPI leaves an empty file of its own where a rank is killed while it writes.
+        let left: Vec<String> = folder.names().into_iter().filter(|name| !name.ends_with(".lock")).collect();
+        assert_eq!(left, ["kept"]);
         std::fs::remove_file(&kept).unwrap();
     }
 }
