@@ -76,6 +76,19 @@ twa_function *twa_function_new(const twa_context *context, const char *name);
 void twa_function_free(twa_function *function);
 /* All variants do the same, each in its way. */
 int twa_function_variant(const twa_function *function, const char *name, twa_run run, void *user);
+/* A variant with parameters, up to 16. A tuning searches their values, and the model says them with the variant; without a model
+ * it runs with those of `start`. levels: the values that a parameter can have, count of them; start: one of these. condition (or
+ * NULL): an expression over the parameters that must hold, such as "block * unroll <= 256". run gets the values in the order of
+ * the parameters. What is pointed at may go away after the call. */
+typedef struct twa_parameter {
+    const char *name;
+    const double *levels;
+    size_t count;
+    double start;
+} twa_parameter;
+typedef int (*twa_run_with)(void *argument, const double *values, void *user);
+int twa_function_tunable(const twa_function *function, const char *name, const twa_parameter *parameters, size_t count,
+                         const char *condition, twa_run_with run, void *user);
 /* The variant that is right for every input; the first one where none is named. */
 int twa_function_default(const twa_function *function, const char *variant);
 /* A number that says something of the input. Those that the model does not need are not evaluated. */
@@ -131,7 +144,10 @@ int twa_tuning_check(const twa_tuning *tuning, int (*check)(const void *argument
 /* Options: classifier (svm, tree, forest, auto), metric (an expression over metrics; seconds), maximize (0, 1), repeat (3),
  * limit (seconds of a run), time-limit (seconds of all), trials (a file that keeps what was measured: what was killed goes on
  * there), source (a version: trials of another one are measured again), seed, folds (5), select-features (0, 1), calls (that one
- * evaluation of the features serves), iter and acc (incremental tuning: so many labels, or this performance on the test). */
+ * evaluation of the features serves), iter and acc (incremental tuning: so many labels, or this performance on the test). For
+ * parameters: levels (restricted: the variant is searched that is the best where searches begin; multilevel: all are), classes
+ * (expressions over features with `;` between them: inputs for which they are the same share one search), method (a searcher of
+ * `tilewright search`; greedy-restart), budget (runs of one search; 20), keep (instances beside the default; 8). */
 int twa_tuning_set(const twa_tuning *tuning, const char *option, const char *value);
 /* Measures, trains and writes. file: the model's file, or NULL for the one in the folder of the function's context. tuned may be
  * NULL. */

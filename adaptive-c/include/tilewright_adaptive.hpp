@@ -26,6 +26,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace tilewright {
 
@@ -111,6 +112,13 @@ private:
 template <class Signature> class code_variant;
 template <class Signature> class tuner;
 
+// A parameter of a variant: the values that it can have, and the one with which searches begin.
+struct parameter {
+    std::string name;
+    std::vector<double> levels;
+    double start;
+};
+
 // A function of these arguments and result, with variants. Its context must outlive it where on_note was used.
 template <class R, class... A> class code_variant<R(A...)> {
     // A call: where its arguments are, what came of it.
@@ -125,6 +133,12 @@ template <class R, class... A> class code_variant<R(A...)> {
     static R run_on(const std::function<R(A...)> &run, const call &own, detail::places<I...>)
     {
         return run(std::forward<A>(*std::get<I>(own.arguments))...);
+    }
+    template <std::size_t... I>
+    static R run_with(const std::function<R(const double *, A...)> &run, const double *values, const call &own,
+                      detail::places<I...>)
+    {
+        return run(values, std::forward<A>(*std::get<I>(own.arguments))...);
     }
     template <class T, std::size_t... I>
     static T ask(const std::function<T(A...)> &question, const call &own, detail::places<I...>)
@@ -142,6 +156,7 @@ template <class R, class... A> class code_variant<R(A...)> {
     }
 
     using variant = std::function<R(A...)>;
+    using tunable = std::function<R(const double *, A...)>;
     using feature = std::function<double(A...)>;
     using constraint = std::function<bool(A...)>;
     using shape = std::function<std::uint64_t(A...)>;
@@ -151,6 +166,18 @@ template <class R, class... A> class code_variant<R(A...)> {
         call &own = *static_cast<call *>(argument);
         try {
             own.result.keep([&]() -> R { return run_on(*static_cast<variant *>(user), own, all_places()); });
+            return 0;
+        } catch (...) {
+            own.thrown = std::current_exception();
+            return thrown_code;
+        }
+    }
+    static int run_tunable(void *argument, const double *values, void *user)
+    {
+        call &own = *static_cast<call *>(argument);
+        try {
+            own.result.keep(
+                [&]() -> R { return run_with(*static_cast<tunable *>(user), values, own, all_places()); });
             return 0;
         } catch (...) {
             own.thrown = std::current_exception();
@@ -188,6 +215,19 @@ public:
     {
         variants_.push_back(std::move(run));
         detail::checked(twa_function_variant(get(), name.c_str(), &code_variant::run_variant, &variants_.back()));
+        return *this;
+    }
+    // A variant with parameters: run gets their values, in this order, before the arguments. The condition (empty for none) must hold.
+    code_variant &add_tunable(const std::string &name, const std::vector<parameter> &parameters,
+                              const std::string &condition, tunable run)
+    {
+        std::vector<twa_parameter> all;
+        for (const parameter &one : parameters)
+            all.push_back(twa_parameter{one.name.c_str(), one.levels.data(), one.levels.size(), one.start});
+        tunables_.push_back(std::move(run));
+        detail::checked(twa_function_tunable(get(), name.c_str(), all.data(), all.size(),
+                                             condition.empty() ? nullptr : condition.c_str(),
+                                             &code_variant::run_tunable, &tunables_.back()));
         return *this;
     }
     code_variant &set_default(const std::string &name)
@@ -288,6 +328,7 @@ private:
         if (!built_) build();
     }
     std::deque<variant> variants_;
+    std::deque<tunable> tunables_;
     std::deque<feature> features_;
     std::deque<constraint> constraints_;
     std::deque<shape> shapes_;

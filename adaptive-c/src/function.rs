@@ -4,19 +4,36 @@ use crate::argument::{Argument, User};
 use crate::context::TwaContext;
 use crate::errors::{CANNOT, Failure, Result, VARIANT, c_text, code, guarded};
 use crate::text::{free, handle, text};
-use adaptive::{Builder, CodeVariant, Context, Fixed};
+use adaptive::{Builder, CodeVariant, Context, Fixed, instance};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use trials::{Parameter, Value};
+use tuner::Space;
 
 /// A variant: works on the argument and returns 0, or a number of its own above it for what it could not do.
 pub type Run = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+/// A variant that also gets the values of its parameters.
+pub type RunWith = extern "C" fn(*mut c_void, *const f64, *mut c_void) -> c_int;
 /// A feature of the argument.
 pub type Feature = extern "C" fn(*const c_void, *mut c_void) -> f64;
 /// Whether a variant may be run for the argument: 0 if not.
 pub type Constraint = extern "C" fn(*const c_void, *mut c_void) -> c_int;
 /// A number that stands for the shape of the argument.
 pub type Shape = extern "C" fn(*const c_void, *mut c_void) -> u64;
+
+/// Most parameters of a variant; their values are handed over on the stack.
+const MOST_PARAMETERS: usize = 16;
+
+/// A parameter of a variant.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TwaParameter {
+    name: *const c_char,
+    levels: *const f64,
+    count: usize,
+    start: f64,
+}
 
 /// What is called.
 pub type Called = CodeVariant<Argument, c_int>;
@@ -54,13 +71,13 @@ impl TwaFunction {
 
     fn change(
         &self,
-        change: impl FnOnce(Builder<Argument, c_int>) -> Builder<Argument, c_int>,
+        change: impl FnOnce(Builder<Argument, c_int>) -> Result<Builder<Argument, c_int>>,
     ) -> Result<()> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = parts.take().ok_or_else(|| {
             Failure::request("the function is built, and can be changed no more; make another one")
         })?;
-        *parts = Some(change(builder));
+        *parts = Some(change(builder)?);
         Ok(())
     }
 
@@ -141,10 +158,89 @@ pub unsafe extern "C" fn twa_function_variant(
     code(|| {
         let (function, name) = unsafe { (handle("function", function)?, text("the variant's name", name)?) };
         function.change(|parts| {
-            parts.variant(name, move |argument| match argument.is_missing() {
+            Ok(parts.variant(name, move |argument| match argument.is_missing() {
                 true => CANNOT,
                 false => run(argument.get(), user.get()),
-            })
+            }))
+        })
+    })
+}
+
+/// A number as the value of a parameter: whole ones are written without a point.
+fn value(number: f64) -> Value {
+    match number.fract() == 0.0 && number.abs() < 9e15 {
+        true => Value::Integer(number as i64),
+        false => Value::Real(number),
+    }
+}
+
+/// The parameters of a variant, and where searches begin.
+///
+/// # Safety
+/// Names are texts; `levels` of each has `count` numbers.
+unsafe fn space(parameters: &[TwaParameter], condition: &str) -> Result<(Space, Vec<(String, Value)>)> {
+    let (mut own, mut start) = (Vec::new(), Vec::new());
+    for parameter in parameters {
+        // SAFETY: the caller's promise.
+        let name = unsafe { text("a parameter's name", parameter.name)? };
+        if parameter.levels.is_null() || parameter.count == 0 {
+            return Err(Failure::request(format!("the parameter `{name}` has no levels")));
+        }
+        // SAFETY: the caller's promise.
+        let levels = unsafe { std::slice::from_raw_parts(parameter.levels, parameter.count) };
+        if levels.iter().any(|level| !level.is_finite()) {
+            return Err(Failure::request(format!("a level of the parameter `{name}` is no finite number")));
+        }
+        let levels = levels.iter().map(|&level| value(level)).collect();
+        own.push(Parameter::new(name, levels).map_err(|error| Failure::request(error.to_string()))?);
+        start.push((name.to_owned(), value(parameter.start)));
+    }
+    let conditions: Vec<String> = if condition.is_empty() { Vec::new() } else { vec![condition.to_owned()] };
+    let space = Space::new(own, &conditions).map_err(|error| Failure::request(error.to_string()))?;
+    Ok((space, start))
+}
+
+/// Adds a variant with parameters.
+///
+/// # Safety
+/// `function` is a function, `name` a text; `parameters` has `count` parameters, whose names are texts and whose levels are as
+/// many numbers as they say; `condition` is a text or NULL; `run` may be called with `user` until the function is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twa_function_tunable(
+    function: *const TwaFunction,
+    name: *const c_char,
+    parameters: *const TwaParameter,
+    count: usize,
+    condition: *const c_char,
+    run: RunWith,
+    user: *mut c_void,
+) -> c_int {
+    let user = User(user);
+    // SAFETY: the caller's promise.
+    code(|| unsafe {
+        let (function, name) = (handle("function", function)?, text("the variant's name", name)?);
+        if parameters.is_null() || count == 0 || count > MOST_PARAMETERS {
+            let words =
+                format!("the variant `{name}` has {count} parameters, where 1 to {MOST_PARAMETERS} can be");
+            return Err(Failure::request(words));
+        }
+        let condition = if condition.is_null() { "" } else { text("the condition", condition)? };
+        let (space, start) = space(std::slice::from_raw_parts(parameters, count), condition)?;
+        // What is wrong is told before the function is touched.
+        instance::start(name, &space, &start)?;
+        let start: Vec<(&str, Value)> =
+            start.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        function.change(|parts| {
+            Ok(parts.tunable(name, space, &start, move |argument, values| {
+                if argument.is_missing() {
+                    return CANNOT;
+                }
+                let mut numbers = [0.0; MOST_PARAMETERS];
+                for (number, value) in numbers.iter_mut().zip(values) {
+                    *number = value.number().unwrap_or(f64::NAN);
+                }
+                run(argument.get(), numbers.as_ptr(), user.get())
+            })?)
         })
     })
 }
@@ -158,7 +254,7 @@ pub unsafe extern "C" fn twa_function_default(function: *const TwaFunction, name
     // SAFETY: the caller's promise.
     code(|| {
         let (function, name) = unsafe { (handle("function", function)?, text("the variant's name", name)?) };
-        function.change(|parts| parts.default_variant(name))
+        function.change(|parts| Ok(parts.default_variant(name)))
     })
 }
 
@@ -178,10 +274,10 @@ pub unsafe extern "C" fn twa_function_feature(
     code(|| {
         let (function, name) = unsafe { (handle("function", function)?, text("the feature's name", name)?) };
         function.change(|parts| {
-            parts.feature(name, move |argument| match argument.is_missing() {
+            Ok(parts.feature(name, move |argument| match argument.is_missing() {
                 true => f64::NAN,
                 false => feature(argument.get(), user.get()),
-            })
+            }))
         })
     })
 }
@@ -203,9 +299,9 @@ pub unsafe extern "C" fn twa_function_constraint(
         let (function, variant) =
             unsafe { (handle("function", function)?, text("the variant's name", variant)?) };
         function.change(|parts| {
-            parts.constraint(variant, move |argument| {
+            Ok(parts.constraint(variant, move |argument| {
                 !argument.is_missing() && holds(argument.get(), user.get()) != 0
-            })
+            }))
         })
     })
 }
@@ -224,7 +320,7 @@ pub unsafe extern "C" fn twa_function_cached_by(
     // SAFETY: the caller's promise.
     code(|| {
         let function = unsafe { handle("function", function)? };
-        function.change(|parts| parts.cached_by(move |argument| shape(argument.get(), user.get())))
+        function.change(|parts| Ok(parts.cached_by(move |argument| shape(argument.get(), user.get()))))
     })
 }
 
@@ -248,7 +344,7 @@ pub unsafe extern "C" fn twa_function_parallel(
             if constraints != 0 {
                 parts = parts.parallel_constraints();
             }
-            parts
+            Ok(parts)
         })
     })
 }

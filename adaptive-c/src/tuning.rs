@@ -7,7 +7,10 @@ use crate::text::{free, handle, text};
 use adaptive::evaluate::evaluate;
 use adaptive::model_file;
 use adaptive::train::{Kind, TrainOptions};
-use adaptive::tune::{Calls, Measured, Objective, Order, Stopping, TuneOptions, tune, tune_incrementally};
+use adaptive::tune::{
+    Calls, Levels, Measured, Objective, Order, ParameterOptions, Stopping, TuneOptions, search_parameters,
+    tune, tune_incrementally,
+};
 use adaptive::{AdaptiveError, Context};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -63,6 +66,7 @@ struct Plan {
     store: Option<PathBuf>,
     source: String,
     stopping: Stopping,
+    search: ParameterOptions,
 }
 
 impl Default for Plan {
@@ -79,6 +83,7 @@ impl Default for Plan {
             store: None,
             source: String::new(),
             stopping: Stopping { iterations: None, accuracy: None },
+            search: ParameterOptions::default(),
         }
     }
 }
@@ -159,8 +164,22 @@ impl Plan {
                 }
                 self.stopping.accuracy = Some(share);
             }
+            "levels" => {
+                self.search.levels = match value {
+                    "restricted" => Levels::Restricted,
+                    "multilevel" => Levels::Multilevel,
+                    _ => return Err(wrong("restricted or multilevel")),
+                }
+            }
+            "classes" => {
+                let parts = value.split(';').map(str::trim).filter(|part| !part.is_empty());
+                self.search.classes = parts.map(str::to_owned).collect();
+            }
+            "method" => value.clone_into(&mut self.search.method),
+            "budget" => self.search.budget = whole()?.clamp(1, 1_000_000) as usize,
+            "keep" => self.search.keep = whole()?.clamp(1, 64) as usize,
             _ => {
-                const KNOWN: [&str; 14] = [
+                const KNOWN: [&str; 19] = [
                     "classifier",
                     "metric",
                     "maximize",
@@ -175,6 +194,11 @@ impl Plan {
                     "calls",
                     "iter",
                     "acc",
+                    "levels",
+                    "classes",
+                    "method",
+                    "budget",
+                    "keep",
                 ];
                 return Err(AdaptiveError::unknown("option", option, &KNOWN).into());
             }
@@ -234,6 +258,12 @@ impl TwaTuning {
         let objective = Objective::Metric { text: plan.metric.clone(), maximize: plan.maximize };
         let listening = Listening::new();
         let mut measured = Measured::new(&mut calls, objective, plan.store.as_deref())?.within(plan.within);
+        let variants = self.called.selector().variants().len();
+        let mut cut_short_search = false;
+        if (0..variants).any(|at| self.called.parameters(at).is_some()) {
+            let search = ParameterOptions { seed: plan.options.train.seed, ..plan.search.clone() };
+            cut_short_search = search_parameters(&mut measured, &training, &search)?.cut_short;
+        }
         let incremental = plan.stopping.iterations.is_some() || plan.stopping.accuracy.is_some();
         let (trained, labelled, cut_short) = if incremental {
             let features: Vec<usize> = (0..measured.workload().features().len()).collect();
@@ -250,7 +280,7 @@ impl TwaTuning {
         model.training.machine = measured.workload().setting().machine;
         let mut tuned = TwaTuned {
             labelled,
-            cut_short: c_int::from(cut_short),
+            cut_short: c_int::from(cut_short || cut_short_search),
             cross_validated: model.training.cross_validated.unwrap_or(f64::NAN),
             performance: f64::NAN,
             best_single: f64::NAN,

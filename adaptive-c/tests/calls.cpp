@@ -57,6 +57,20 @@ int main(int, char **argv)
     }
     EXPECT(caught && told > 0);
 
+    // Parameters come before the arguments; without a model they are those of the start.
+    tilewright::code_variant<int(int)> scaled(context, "scaled");
+    scaled.add_tunable("by", {{"factor", {1, 2, 3}, 2}, {"more", {0.5}, 0.5}}, "factor < 3",
+                       [](const double *values, int number) { return int((values[0] + values[1]) * number); });
+    EXPECT(scaled(4) == 10 && scaled.choose(4) == "by{factor=2, more=0.5}");
+    caught = false;
+    tilewright::code_variant<int(int)> wrong(context, "wrong");
+    try {
+        wrong.add_tunable("by", {{"factor", {1}, 2}}, "", [](const double *, int number) { return number; });
+    } catch (const tilewright::error &error) {
+        caught = error.code() == TWA_REQUEST;
+    }
+    EXPECT(caught);
+
     // Many threads, one function.
     tilewright::code_variant<void(std::atomic<int> &)> count(context, "count");
     count.add_variant("one", [](std::atomic<int> &all) { ++all; }).build();

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int runs, disposed, notes;
@@ -20,6 +21,20 @@ static int own_code(void *argument, void *user) { return (void)argument, (void)u
 static double feature(const void *argument, void *user) { return (void)user, argument ? *(const int *)argument : 0; }
 static double no_number(const void *argument, void *user) { return (void)argument, (void)user, NAN; }
 static int never(const void *argument, void *user) { return (void)argument, (void)user, 0; }
+static int blocked(void *argument, const double *values, void *user)
+{
+    (void)user;
+    twa_report("steps", fabs(*(int *)argument - values[0]) + values[1]);
+    *(int *)argument = (int)values[0];
+    return 0;
+}
+static void *copy(void *user)
+{
+    int *own = malloc(sizeof *own);
+    if (own) *own = *(int *)user;
+    return own;
+}
+static void give_back(void *argument, void *user) { (void)user, free(argument); }
 static void *nothing(void *user) { return (void)user, NULL; }
 static void *same(void *user) { return user; }
 static void count(void *argument, void *user) { (void)argument, (void)user, ++disposed; }
@@ -114,5 +129,52 @@ int main(int argc, char **argv)
     twa_function_free(f);
     twa_function_free(NULL);
     twa_context_free(context);
+
+    /* Parameters: wrong ones leave the function as it was; a tuning finds values, and calls get them. */
+    {
+        static const double blocks[] = {4, 8, 16, 32}, unrolls[] = {0.5, 1, 2};
+        static int inputs[] = {4, 8, 16, 32};
+        static const char *names[] = {"4", "8", "16", "32"};
+        twa_parameter parameters[] = {{"block", blocks, 4, 16}, {"unroll", unrolls, 3, 2}};
+        int i;
+
+        EXPECT((context = twa_context_new(argv[1])) != NULL && (f = twa_function_new(context, "g")) != NULL);
+        REFUSED(twa_function_tunable(f, "blocked", NULL, 2, NULL, blocked, NULL), "parameters");
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 17, NULL, blocked, NULL), "parameters");
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 2, "block > c", blocked, NULL), "c");
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 2, "block < 16", blocked, NULL), "condition");
+        parameters[0].start = 5;
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 2, NULL, blocked, NULL), "block");
+        parameters[0].start = NAN;
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 2, NULL, blocked, NULL), "block");
+        parameters[0].start = 16;
+        parameters[1].count = 0;
+        REFUSED(twa_function_tunable(f, "blocked", parameters, 2, NULL, blocked, NULL), "levels");
+        parameters[1].count = 3;
+        for (i = 0; i < 2; ++i) {
+            EXPECT(twa_function_tunable(f, "blocked", parameters, 2, "block * unroll >= 4", blocked, NULL) == 0);
+            EXPECT(twa_function_feature(f, "n", feature, NULL) == 0 && twa_function_build(f) == 0);
+            if (i == 1) break;
+            number = 9;
+            EXPECT(twa_function_call(f, &number) == 0 && number == 16);
+            EXPECT((tuning = twa_tuning_new(f)) != NULL);
+            REFUSED(twa_tuning_set(tuning, "levels", "both"), "multilevel");
+            EXPECT(twa_tuning_set(tuning, "classifier", "tree") == 0 && twa_tuning_set(tuning, "metric", "steps + 1") == 0);
+            EXPECT(twa_tuning_set(tuning, "classes", "n; n + 1") == 0 && twa_tuning_set(tuning, "budget", "12") == 0);
+            for (number = 0; number < 4; ++number)
+                EXPECT(twa_tuning_input(tuning, names[number], NULL, 0, copy, give_back, &inputs[number]) == 0);
+            EXPECT(twa_tuning_run(tuning, NULL, &tuned) == 0 && tuned.labelled == 4);
+            twa_tuning_free(tuning);
+            twa_function_free(f);
+            EXPECT((f = twa_function_new(context, "g")) != NULL);
+        }
+        /* The values are those that the name of the chosen instance says, of which there are several. */
+        number = 32;
+        EXPECT((i = twa_function_choose(f, &number, &why)) >= 0 && strcmp(why, "model") == 0);
+        EXPECT(sscanf(twa_function_variant_name(f, i), "blocked{block=%d, unroll=", &i) == 1);
+        EXPECT(twa_function_call(f, &number) == 0 && number == i && twa_function_variant_name(f, 1) != NULL);
+        twa_function_free(f);
+        twa_context_free(context);
+    }
     return 0;
 }
