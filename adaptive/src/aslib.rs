@@ -2,8 +2,10 @@
 //! selection", Artificial Intelligence 237, 2016): a folder with `description.txt`, `algorithm_runs.arff`,
 //! `feature_values.arff` and, if they are there, `feature_costs.arff`.
 //!
-//! A run that is not `ok` is a failure. A feature without a value gets the median of the others. What the features of an input
-//! cost is shared by all of them evenly: which step computes which does not matter where all are used.
+//! A run that is not `ok` is a failure. A feature without a value gets one that lies below all others: that it could not be had is
+//! something to choose by. What the features of an input cost is shared by all of them evenly: which step computes which does not
+//! matter where all are used. `cv.arff` says which inputs are held out together, so that results can be compared with published
+//! ones ([`folds`]).
 
 use crate::error::{AdaptiveError, Result};
 use crate::table::{Row, Table};
@@ -180,12 +182,15 @@ pub fn read(folder: &Path) -> Result<Table> {
         true => numbers(&costs_file)?.1,
         false => HashMap::new(),
     };
-    let medians: Vec<f64> = (0..features.len())
+    // Half a range below the least, so that no value of another input is nearer to it.
+    let missing: Vec<f64> = (0..features.len())
         .map(|at| {
-            let mut values: Vec<f64> =
-                known.values().map(|row| row[at]).filter(|value| value.is_finite()).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or(0.0)
+            let values = known.values().map(|row| row[at]).filter(|value| value.is_finite());
+            let (least, greatest) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+            let below = least - (greatest - least).max(1.0) / 2.0;
+            if below.is_finite() { below } else { 0.0 }
         })
         .collect();
     let row = |(instance, runs): (&String, &BTreeMap<String, f64>)| {
@@ -196,7 +201,7 @@ pub fn read(folder: &Path) -> Result<Table> {
         Row {
             input: instance.clone(),
             features: (0..features.len())
-                .map(|at| if value(at).is_finite() { value(at) } else { medians[at] })
+                .map(|at| if value(at).is_finite() { value(at) } else { missing[at] })
                 .collect(),
             feature_costs: vec![cost / features.len().max(1) as f64; features.len()],
             costs: variants.iter().map(each).collect(),
@@ -224,6 +229,35 @@ pub fn read(folder: &Path) -> Result<Table> {
     };
     table.check()?;
     Ok(table)
+}
+
+/// The fold of each row of a scenario's table, in which it is held out (`cv.arff`; of several repetitions the first), in the order
+/// of their numbers.
+///
+/// # Errors
+/// A file that is missing or cannot be understood; an input without a fold.
+pub fn folds(folder: &Path, table: &Table) -> Result<Vec<usize>> {
+    let path = folder.join("cv.arff");
+    let arff = Arff::read(&path)?;
+    let (instance, fold) = (arff.place(&path, "instance_id")?, arff.place(&path, "fold")?);
+    let mut numbers: HashMap<&str, i64> = HashMap::new();
+    for (at, row) in arff.rows.iter().enumerate() {
+        let (Some(instance), Some(text)) = (&row[instance], &row[fold]) else { continue };
+        let number = text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && value.abs() < 1e6);
+        let Some(number) = number else {
+            let reason = format!("the fold `{text}` is no whole number");
+            return Err(AdaptiveError::malformed(&path, format!("row {}", at + 1), reason, ""));
+        };
+        numbers.entry(instance).or_insert(number as i64);
+    }
+    let of_row = |row: &Row| {
+        numbers.get(row.input.as_str()).copied().ok_or_else(|| {
+            AdaptiveError::malformed(&path, "", format!("the input `{}` is in no fold", row.input), "")
+        })
+    };
+    let stated: Vec<i64> = table.rows.iter().map(of_row).collect::<Result<_>>()?;
+    let distinct: BTreeSet<i64> = stated.iter().copied().collect();
+    Ok(stated.iter().map(|number| distinct.range(..number).count()).collect())
 }
 
 /// For each instance what the algorithms cost; the mean where they ran several times, infinite where one run failed.
@@ -311,7 +345,16 @@ mod tests {
         assert_eq!(table.variants, ["fast", "it\"s slow"]);
         assert_eq!(table.rows[0].costs, [2.0, 7.0]);
         assert_eq!(table.rows[1].costs, [f64::INFINITY, 8.0]);
-        assert_eq!((table.rows[0].features.clone(), table.charge(1, &[0, 1], 1.0)), (vec![3.0, 4.0], 0.5));
+        assert_eq!((table.rows[0].features.clone(), table.charge(1, &[0, 1], 1.0)), (vec![3.0, 3.5], 0.5));
+        // The missing value lies below the only one that is known.
+        assert!(folds(folder.path(), &table).is_err());
+        write(
+            "cv.arff",
+            "@relation cv\n@attribute instance_id string\n@attribute repetition numeric\n@attribute fold numeric\n@data\n'a, 1',1,7\nb,1,3\n",
+        );
+        assert_eq!(folds(folder.path(), &table).unwrap(), [1, 0]);
+        write("cv.arff", "@attribute instance_id string\n@attribute fold numeric\n@data\nb,3\n");
+        assert!(folds(folder.path(), &table).unwrap_err().to_string().contains("`a, 1` is in no fold"));
         write("feature_values.arff", &VALUES.replace("b,1,5,4", "b,1,five,4"));
         assert!(read(folder.path()).unwrap_err().to_string().contains("row 2: `n` is `five`"));
         write("algorithm_runs.arff", &RUNS.replace("b,1,fast,10,timeout", "b,1,fast,10"));

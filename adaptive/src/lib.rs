@@ -83,6 +83,7 @@ pub mod svm;
 pub mod tree;
 
 // How it is learned.
+pub mod across_folds;
 pub mod aslib;
 pub mod commands;
 pub mod csv_table;

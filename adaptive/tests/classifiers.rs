@@ -25,6 +25,7 @@ fn machines_are_those_of_libsvm() {
             weights: vec![1.0; points.len()],
             variants,
             default: 0,
+            cutoff: None,
             points,
             labels,
         };

@@ -6,6 +6,7 @@ mod choosing;
 mod classifiers;
 mod clocked;
 mod emitted;
+mod folds;
 mod machines;
 mod parameters;
 #[cfg(unix)]

@@ -104,10 +104,14 @@ fn a_scenario_becomes_a_model() {
         "@ATTRIBUTE algorithm STRING\n@ATTRIBUTE runtime NUMERIC\n@ATTRIBUTE runstatus {ok,timeout,memout,crash}\n",
     );
     let mut values = head("@ATTRIBUTE n NUMERIC\n@ATTRIBUTE m NUMERIC\n");
+    let mut folds = head("@ATTRIBUTE fold NUMERIC\n");
     for at in 0..40 {
         let (fast, status) = if at < 20 { (1 + at % 3, "ok") } else { (100, "timeout") };
         runs += &format!("'i {at}',1,fast,{fast},{status}\n'i {at}',1,sure,{},ok\n", 20 + at % 5);
-        values += &format!("'i {at}',1,{at},?\n");
+        // Far from those that `fast` can do, so that nobody errs at the border.
+        let n = if at < 20 { at } else { at + 50 };
+        values += &format!("'i {at}',1,{n},?\n");
+        folds += &format!("'i {at}',1,{}\n", 1 + at % 4);
     }
     folder.write(
         "s/description.txt",
@@ -115,6 +119,7 @@ fn a_scenario_becomes_a_model() {
     );
     folder.write("s/algorithm_runs.arff", runs);
     folder.write("s/feature_values.arff", values);
+    folder.write("s/cv.arff", folds);
     let (scenario, model) = (folder.arg("s"), folder.arg("m.json"));
     let train = [
         "adaptive",
@@ -124,11 +129,18 @@ fn a_scenario_becomes_a_model() {
         "0.5",
         "--classifier",
         "forest",
+        "--trees",
+        "10",
+        "--scenario-folds",
         "-o",
         &model,
-        "--json",
     ];
-    let test = &tilewright(&train).succeeded().json()["test"];
+    let said = tilewright(&[&train[..], &["--json"]].concat()).succeeded().json();
+    let (test, scenario_folds) = (&said["test"], &said["scenario"]);
+    assert_eq!(scenario_folds["folds"].as_array().unwrap().len(), 4);
+    assert!(scenario_folds["lost"].as_f64().unwrap() < 0.5, "{scenario_folds}");
+    let said = tilewright(&train).succeeded().stdout;
+    assert!(said.contains("held out         40 inputs in 4 folds; in 0 one variant for all"), "{said}");
     assert!(test["par10"]["gap_closed"].as_f64().unwrap() > 0.8, "{test}");
     assert_eq!((&test["risky"], &test["best_single"]), (&10.into(), &"sure".into()));
     assert_eq!(tilewright(&["adaptive", "train", &folder.arg(""), "-o", &model]).code, 2);
@@ -156,6 +168,7 @@ fn wrong_input_is_named() {
         (vec!["train", &plain, "--variants", "a,c", "-o", &model], 2, "there is no column `c`"),
         (vec!["train", &table, "--hold-out", "2", "-o", &model], 2, "--hold-out 2 is not between 0 and 1"),
         (vec!["train", &table, "--acc", "0.9", "-o", &model], 2, "needs test inputs"),
+        (vec!["train", &table, "--scenario-folds", "-o", &model], 2, "is for scenarios of ASlib"),
         (vec!["train", &table, "--calls", "0", "-o", &model], 2, "--calls"),
         (vec!["train", &table, "--trials", "t.db", "-o", &model], 2, "--trials is for a description"),
         (vec!["train", &description, "-o", &model], 2, "f.toml: line 4: unknown field `comand`"),

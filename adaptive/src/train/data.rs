@@ -19,6 +19,16 @@ pub struct Data {
     pub variants: usize,
     /// The variant that is run where a classifier knows none.
     pub default: usize,
+    /// The time limit, where costs are times that have one.
+    pub cutoff: Option<f64>,
+}
+
+/// What a run that is stopped at the time limit counts as, in time limits (PAR10).
+pub const PENALTY: f64 = 10.0;
+
+/// The time that a run counts as: what is late or fails counts as ten time limits.
+pub fn par10(seconds: f64, cutoff: f64) -> f64 {
+    if seconds <= cutoff { seconds } else { PENALTY * cutoff }
 }
 
 impl Data {
@@ -37,6 +47,7 @@ impl Data {
             weights: vec![1.0; places.len()],
             variants: table.variants.len(),
             default: table.default,
+            cutoff: table.cutoff,
             places,
         }
     }
@@ -55,5 +66,25 @@ impl Data {
     pub fn performance(&self, row: usize, variant: usize) -> f64 {
         let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant]);
         if cost <= best { 1.0 } else { best / cost }
+    }
+
+    /// What is lost where a variant runs in place of the best one, in 0 to 1: of performance; or, where there is a time limit, of
+    /// ten time limits, so that the seconds of long runs count for more than those of short ones.
+    pub fn loss(&self, row: usize, variant: usize) -> f64 {
+        match self.cutoff {
+            None => 1.0 - self.performance(row, variant),
+            Some(cutoff) => {
+                let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant]);
+                (par10(cost, cutoff) - par10(best, cutoff)) / (PENALTY * cutoff)
+            }
+        }
+    }
+
+    /// The variant that loses least where it runs for all of some rows; of equal ones the first.
+    pub fn best_single(&self, rows: &[usize]) -> usize {
+        let lost = |variant: usize| rows.iter().map(|&row| self.loss(row, variant)).sum::<f64>();
+        let each = (0..self.variants).map(|variant| (variant, lost(variant)));
+        each.reduce(|best, other| if other.1 < best.1 { other } else { best })
+            .map_or(self.default, |best| best.0)
     }
 }

@@ -7,8 +7,15 @@ use crate::classifier::Learned;
 use crate::forest::{Forest, Pair, Voter};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use tuner::starchart::Table;
 use tuner::starchart::classes::{ClassOptions, ClassTree, grow_classes};
+
+/// Most variants that forests choose among: 66 pairs.
+const MOST_CHOSEN: usize = 12;
+
+/// Where runs have a time limit, the least share of the weight of a tree that a split must gain.
+const LEAST_GAIN: f64 = 1e-4;
 
 /// Trains forests.
 #[derive(Debug, Clone, Copy)]
@@ -29,23 +36,46 @@ impl Trainer for ForestTrainer {
     }
 
     fn fit(&self, data: &Data, rows: &[usize], _: usize) -> Learned {
-        let solves = |variant: &usize| rows.iter().any(|&row| data.costs[row][*variant].is_finite());
-        let classes: Vec<usize> = (0..data.variants).filter(solves).collect();
+        let classes = complements(data, rows);
         let table = table_of(data, rows);
-        let mut pairs = Vec::new();
-        for (at, &first) in classes.iter().enumerate() {
-            for &second in &classes[at + 1..] {
-                pairs.push(self.pair(data, rows, table.as_ref(), first, second));
-            }
-        }
+        let pair = |at: usize| classes[at + 1..].iter().map(move |&second| (at, second));
+        let pairs: Vec<(usize, usize)> = (0..classes.len()).flat_map(pair).collect();
+        let trained = pairs.into_par_iter();
+        let pairs =
+            trained.map(|(at, second)| self.pair(data, rows, table.as_ref(), classes[at], second)).collect();
         Learned::Forest(Forest { classes, pairs })
     }
 }
 
+/// The variants that solve something; of more than [`MOST_CHOSEN`] those that together lose least: the best single one, then
+/// each next one by what it saves where the best of the taken ones runs.
+fn complements(data: &Data, rows: &[usize]) -> Vec<usize> {
+    let solves = |variant: &usize| rows.iter().any(|&row| data.costs[row][*variant].is_finite());
+    let mut left: Vec<usize> = (0..data.variants).filter(solves).collect();
+    if left.len() <= MOST_CHOSEN {
+        return left;
+    }
+    let mut lost = vec![f64::INFINITY; rows.len()];
+    let mut taken = Vec::new();
+    while taken.len() < MOST_CHOSEN {
+        let with = |&variant: &usize| {
+            let each = rows.iter().zip(&lost).map(|(&row, &lost)| data.loss(row, variant).min(lost));
+            each.sum::<f64>()
+        };
+        let sums: Vec<f64> = left.iter().map(with).collect();
+        let Some(at) = (0..left.len()).min_by(|&a, &b| sums[a].total_cmp(&sums[b])) else { break };
+        let variant = left.remove(at);
+        rows.iter().zip(&mut lost).for_each(|(&row, lost)| *lost = data.loss(row, variant).min(*lost));
+        taken.push(variant);
+    }
+    taken.sort_unstable();
+    taken
+}
+
 impl ForestTrainer {
     fn pair(&self, data: &Data, rows: &[usize], table: Option<&Table>, first: usize, second: usize) -> Pair {
-        // What the wrong one loses, as a share of what the best of all variants does.
-        let loss = |&row: &usize| data.performance(row, first) - data.performance(row, second);
+        // What the second loses more than the first.
+        let loss = |&row: &usize| data.loss(row, second) - data.loss(row, first);
         let losses: Vec<f64> = rows.iter().map(loss).collect();
         let classes: Vec<u32> = losses.iter().map(|&loss| u32::from(loss < 0.0)).collect();
         let weights: Vec<f64> = losses.iter().map(|loss| loss.abs()).collect();
@@ -53,17 +83,41 @@ impl ForestTrainer {
         let seed = self.seed ^ ((first as u64) << 32 | second as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let features = data.points.first().map_or(0, Vec::len);
+        // Where runs have a time limit, few rows have nearly all the weight, and a tree would split them off one by one. So half of
+        // the rows are drawn by their weights, half of them all alike, and each counts what makes up for it: w / (w + mean).
+        let total: f64 = counted.iter().map(|&at| weights[at as usize]).sum();
+        let mean = total / counted.len().max(1) as f64;
+        let sums: Vec<f64> = counted
+            .iter()
+            .scan(0.0, |sum, &at| {
+                *sum += weights[at as usize] + mean;
+                Some(*sum)
+            })
+            .collect();
+        let drawn_by = sums.last().copied().unwrap_or(0.0);
+        let heavy = |sum: f64| counted[sums.partition_point(|&own| own <= sum).min(counted.len() - 1)];
+        let (grown_by, min_gain) = match data.cutoff {
+            None => (weights.clone(), 0.0),
+            Some(_) => (
+                weights.iter().map(|weight| weight / (weight + mean).max(f64::MIN_POSITIVE)).collect(),
+                LEAST_GAIN,
+            ),
+        };
         let tree = |_| {
-            let drawn: Vec<u32> =
-                counted.iter().map(|_| counted[random.random_range(0..counted.len())]).collect();
+            let drawn: Vec<u32> = match data.cutoff {
+                None => counted.iter().map(|_| counted[random.random_range(0..counted.len())]).collect(),
+                Some(_) => counted.iter().map(|_| heavy(random.random_range(0.0..drawn_by))).collect(),
+            };
             let looked_at = (features as f64).sqrt().ceil() as usize;
-            let options =
-                ClassOptions { draw: Some((looked_at, random.random())), ..ClassOptions::default() };
+            let options = ClassOptions {
+                draw: Some((looked_at, random.random())),
+                min_gain,
+                ..ClassOptions::default()
+            };
             let grown =
-                table.and_then(|table| grow_classes(table, &classes, &weights, 2, &drawn, &options).ok());
+                table.and_then(|table| grow_classes(table, &classes, &grown_by, 2, &drawn, &options).ok());
             let share =
                 counted.iter().map(|&at| if classes[at as usize] == 0 { weights[at as usize] } else { 0.0 });
-            let total: f64 = counted.iter().map(|&at| weights[at as usize]).sum();
             grown.map_or_else(
                 || leaf(if total > 0.0 { share.sum::<f64>() / total } else { 0.5 }),
                 |tree| voter(&tree),

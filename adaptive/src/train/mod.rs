@@ -13,7 +13,7 @@ mod trainer;
 mod tree;
 mod validate;
 
-pub use data::Data;
+pub use data::{Data, PENALTY, par10};
 pub use folds::{folds, held_out};
 pub use forest::ForestTrainer;
 pub(crate) use model::train_on;

@@ -1,6 +1,6 @@
 //! A model of a table: a trainer's best setting, or the best trainer, trained on all rows.
 
-use super::data::Data;
+use super::data::{Data, PENALTY, par10};
 use super::forest::ForestTrainer;
 use super::svm::{Grid, SvmTrainer};
 use super::trainer::Trainer;
@@ -8,6 +8,7 @@ use super::tree::TreeTrainer;
 use super::validate::{Criterion, Validated, best_setting};
 use crate::classifier::Learned;
 use crate::error::{AdaptiveError, Result};
+use crate::forest::Forest;
 use crate::model::{Feature, Model, Training};
 use crate::table::Table;
 
@@ -74,6 +75,9 @@ impl Default for TrainOptions {
 /// Inputs above which the grid of support vectors is the coarse one.
 const MANY: usize = 500;
 
+/// Most trees of each pair of a forest in cross-validation: fewer than those of the model choose no better.
+const VALIDATED_TREES: usize = 30;
+
 /// A trained model, and what cross-validation says of it.
 #[derive(Debug, Clone)]
 pub struct Trained {
@@ -83,13 +87,39 @@ pub struct Trained {
     pub validated: Validated,
 }
 
-/// Trains a model on some rows and features of a table.
+/// Trains a model on some rows and features of a table. Where there is a time limit, and in cross-validation the choices with
+/// what features cost lose more than one variant for all, the model is that variant, and needs no feature.
 ///
 /// # Errors
 /// A table that makes no sense; no row with a label and all features.
 pub fn train(table: &Table, rows: &[usize], features: &[usize], options: &TrainOptions) -> Result<Trained> {
     table.check()?;
-    train_on(table, Data::new(table, rows, features), features, options)
+    let with = Data::new(table, rows, features);
+    let trained = train_on(table, with.clone(), features, options)?;
+    let Some(cutoff) = table.cutoff.filter(|_| !features.is_empty()) else { return Ok(trained) };
+    let without = Data::new(table, rows, &[]);
+    let all: Vec<usize> = (0..without.len()).collect();
+    let single = without.best_single(&all);
+    // What both lose against the best variants; a charge can make a run late.
+    let time =
+        |row: usize, variant: usize| with.costs[row][variant] + table.charge(with.places[row], features, 1.0);
+    let chosen = trained.validated.chosen.iter().enumerate();
+    let late = |(row, &variant): (usize, &usize)| par10(time(row, variant), cutoff) / (PENALTY * cutoff);
+    let single_time = |row: usize| par10(with.costs[row][single], cutoff) / (PENALTY * cutoff);
+    if chosen.map(late).sum::<f64>() < (0..with.len()).map(single_time).sum::<f64>() {
+        return Ok(trained);
+    }
+    let mean =
+        |value: &dyn Fn(usize) -> f64| all.iter().map(|&row| value(row)).sum::<f64>() / all.len() as f64;
+    let validated = Validated {
+        setting: 0,
+        performance: mean(&|row| without.performance(row, single)),
+        loss: mean(&|row| without.loss(row, single)),
+        accuracy: mean(&|row| f64::from(u8::from(without.labels[row] == single))),
+        chosen: vec![single; without.len()],
+    };
+    let learned = Learned::Forest(Forest { classes: vec![single], pairs: Vec::new() });
+    Ok(Trained { model: model_of(table, &without, &[], learned, &validated, options), validated })
 }
 
 /// As [`train`], with data at hand: rows may stand for several inputs.
@@ -106,6 +136,17 @@ pub(crate) fn train_on(
         ));
     }
     let (learned, validated) = fit_best(&data, options);
+    Ok(Trained { model: model_of(table, &data, features, learned, &validated, options), validated })
+}
+
+fn model_of(
+    table: &Table,
+    data: &Data,
+    features: &[usize],
+    classifier: Learned,
+    validated: &Validated,
+    options: &TrainOptions,
+) -> Model {
     let feature = |(at, &place): (usize, &usize)| {
         let values = data.points.iter().map(|point| point[at]);
         Feature {
@@ -114,7 +155,7 @@ pub(crate) fn train_on(
             greatest: values.fold(f64::NEG_INFINITY, f64::max),
         }
     };
-    let model = Model {
+    Model {
         name: table.name.clone(),
         variants: table.variants.clone(),
         default: table.default,
@@ -129,16 +170,15 @@ pub(crate) fn train_on(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: options.seed,
         },
-        classifier: learned,
-    };
-    Ok(Trained { model, validated })
+        classifier,
+    }
 }
 
 /// The best classifier of the kind that is asked for, trained on all rows.
 pub(crate) fn fit_best(data: &Data, options: &TrainOptions) -> (Learned, Validated) {
     let grid = if data.len() > MANY && options.grid == Grid::FULL { Grid::COARSE } else { options.grid };
     let svm = SvmTrainer { grid };
-    let forest = ForestTrainer { trees: options.trees, seed: options.seed };
+    let forest = ForestTrainer { trees: options.trees.min(VALIDATED_TREES), seed: options.seed };
     let trainers: Vec<&dyn Trainer> = match options.kind {
         Kind::Svm => vec![&svm],
         Kind::Tree => vec![&TreeTrainer],
@@ -149,12 +189,14 @@ pub(crate) fn fit_best(data: &Data, options: &TrainOptions) -> (Learned, Validat
     for trainer in trainers {
         let validated =
             best_setting(trainer, data, options.folds.max(2), options.seed, Criterion::Performance);
-        if best.as_ref().is_none_or(|(_, best)| validated.performance > best.performance + 1e-12) {
+        if best.as_ref().is_none_or(|(_, best)| validated.loss < best.loss - 1e-12) {
             best = Some((trainer, validated));
         }
     }
     let all: Vec<usize> = (0..data.len()).collect();
     let (trainer, validated) =
         best.unwrap_or_else(|| (&svm, best_setting(&svm, data, 2, options.seed, Criterion::Performance)));
+    let whole = ForestTrainer { trees: options.trees, ..forest };
+    let trainer: &dyn Trainer = if trainer.name() == whole.name() { &whole } else { trainer };
     (trainer.fit(data, &all, validated.setting), validated)
 }

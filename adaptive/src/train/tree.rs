@@ -60,10 +60,10 @@ pub(super) fn table_of(data: &Data, rows: &[usize]) -> Option<Table> {
 /// What an input weighs that is nearly the same to all variants.
 const LEAST_WEIGHT: f64 = 0.01;
 
-/// `1 - performance` of the variants that are not the best one of an input, on average.
+/// What is lost by the variants that are not the best one of an input, on average.
 fn weight(data: &Data, row: usize) -> f64 {
     let others = (0..data.variants).filter(|&variant| variant != data.labels[row]);
-    let lost: f64 = others.map(|variant| 1.0 - data.performance(row, variant)).sum();
+    let lost: f64 = others.map(|variant| data.loss(row, variant)).sum();
     (lost / (data.variants - 1).max(1) as f64).max(LEAST_WEIGHT)
 }
 
@@ -126,6 +126,7 @@ mod tests {
             weights: vec![1.0; 3],
             variants: 2,
             default: 1,
+            cutoff: None,
         };
         let learned = TreeTrainer.fit(&data, &[0, 1, 2], 0);
         let mut ranking = Ranking::new();

@@ -14,6 +14,8 @@ pub struct Validated {
     pub setting: usize,
     /// Mean performance of held-out rows against their best variants.
     pub performance: f64,
+    /// What held-out rows lost on the mean ([`Data::loss`]): where there is a time limit, more than performance says.
+    pub loss: f64,
     /// Share of held-out rows for which the best variant was chosen.
     pub accuracy: f64,
     /// The choice for each row when it was held out.
@@ -47,14 +49,15 @@ pub fn validate(trainer: &dyn Trainer, data: &Data, folds: &[usize], setting: us
         if total > 0.0 { sum / total } else { 0.0 }
     };
     let performance = mean(&|row| data.performance(row, chosen[row]));
+    let loss = mean(&|row| data.loss(row, chosen[row]));
     let accuracy = mean(&|row| f64::from(u8::from(chosen[row] == data.labels[row])));
-    Validated { setting, performance, accuracy, chosen }
+    Validated { setting, performance, loss, accuracy, chosen }
 }
 
 /// What settings are compared by, first and then where that is equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Criterion {
-    /// Performance, then accuracy.
+    /// What is lost, which without a time limit is what performance lacks; then accuracy.
     Performance,
     /// Accuracy, then performance: of few inputs, where a model that always takes the safe variant would seem best.
     Accuracy,
@@ -72,13 +75,13 @@ pub fn best_setting(
     let each = (0..trainer.settings(data)).into_par_iter();
     let validated: Vec<Validated> = each.map(|setting| validate(trainer, data, &folds, setting)).collect();
     let key = |own: &Validated| match criterion {
-        Criterion::Performance => [own.performance, own.accuracy],
-        Criterion::Accuracy => [own.accuracy, own.performance],
+        Criterion::Performance => [-own.loss, own.accuracy],
+        Criterion::Accuracy => [own.accuracy, -own.loss],
     };
     let better = |a: &Validated, b: &Validated| {
         let (a, b) = (key(a), key(b));
         (0..2).find(|&at| (a[at] - b[at]).abs() > 1e-12).is_some_and(|at| a[at] > b[at])
     };
     let best = validated.into_iter().reduce(|best, other| if better(&other, &best) { other } else { best });
-    best.unwrap_or(Validated { setting: 0, performance: 0.0, accuracy: 0.0, chosen: Vec::new() })
+    best.unwrap_or(Validated { setting: 0, performance: 0.0, loss: 1.0, accuracy: 0.0, chosen: Vec::new() })
 }

@@ -150,6 +150,12 @@ pub struct TrainArguments {
     /// A table of inputs for the test, with the same columns
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
+    /// Of a scenario of ASlib: also train without each of its folds (cv.arff) in turn, and score the choices for it
+    #[arg(long)]
+    pub scenario_folds: bool,
+    /// Trees of each pair of variants in a forest
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub trees: u64,
     /// Label inputs one by one, those first that the model is least sure of, until so many are labelled beside the first ones
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub iter: Option<usize>,

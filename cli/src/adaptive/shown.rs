@@ -2,6 +2,7 @@
 
 use crate::report;
 use adaptive::Learned;
+use adaptive::across_folds::AcrossFolds;
 use adaptive::evaluate::Evaluation;
 use adaptive::model::Model;
 
@@ -16,6 +17,28 @@ pub fn tree(model: &Model) -> String {
         Learned::Tree(tree) => tree.text(&model.variants, &model.feature_names()),
         _ => String::new(),
     }
+}
+
+/// Scores on the folds of a scenario.
+pub fn across_folds(own: &AcrossFolds) -> String {
+    let inputs: usize = own.folds.iter().map(|fold| fold.inputs).sum();
+    let single = own.folds.iter().filter(|fold| fold.single).count();
+    let lost = |lost: Option<f64>| lost.map_or_else(|| "-".to_owned(), |lost| format!("{lost:.3}"));
+    let lines = [
+        (
+            "held out",
+            format!("{inputs} inputs in {} folds; in {single} one variant for all", own.folds.len()),
+        ),
+        (
+            "PAR10",
+            format!(
+                "{:.1} (best single {:.1}, exhaustive {:.1}), means over the folds",
+                own.model, own.best_single, own.exhaustive
+            ),
+        ),
+        ("of the gap lost", format!("{} (0: exhaustive, 1: best single)", lost(own.lost))),
+    ];
+    report::pairs(&lines)
 }
 
 /// An evaluation.

@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::outputs;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use adaptive::across_folds::{AcrossFolds, across_folds};
+use adaptive::aslib;
 use adaptive::evaluate::{Evaluation, evaluate};
 use adaptive::model::Model;
 use adaptive::train::{Data, Kind, TrainOptions, Worth, held_out, worth_by_cost};
@@ -67,6 +69,8 @@ pub struct TrainReport {
     pub worth: Vec<Worth>,
     /// The model on held-out inputs; null without any.
     pub test: Option<Evaluation>,
+    /// What the same training is worth on the folds of a scenario; null where it was not asked for.
+    pub scenario: Option<AcrossFolds>,
 }
 
 /// The kind of classifier of this name.
@@ -106,7 +110,22 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
         kind: kind(arguments.classifier),
         folds: arguments.folds as usize,
         seed: arguments.seed,
+        trees: arguments.trees as usize,
         ..TrainOptions::default()
+    };
+    let scenario = match &opened.source {
+        Source::Table(_, table) if arguments.scenario_folds && arguments.file.is_dir() => {
+            let folds = aslib::folds(&arguments.file, table).map_err(told)?;
+            let features: Vec<usize> = (0..table.features.len()).collect();
+            let scored =
+                session.stage("train without each fold", || across_folds(table, &folds, &features, &options));
+            Some(scored.map_err(told)?)
+        }
+        _ if arguments.scenario_folds => {
+            return Err(Error::wrong_input("--scenario-folds is for scenarios of ASlib")
+                .hint("--hold-out keeps a share of a table's inputs for the test"));
+        }
+        _ => None,
     };
     if let Source::Table(recorded, table_read) = &mut opened.source {
         if let Some(share) = arguments.hold_out {
@@ -245,6 +264,7 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
         parameters: searched,
         worth,
         test: evaluation,
+        scenario,
     })
 }
 
@@ -313,6 +333,9 @@ impl Report for TrainReport {
                 .collect();
             let header = ["feature, in order of cost", "cost", "performance", "less all costs"];
             text.push_str(&format!("\n{}", report::table(&header, &rows, &[1, 2, 3])));
+        }
+        if let Some(own) = &self.scenario {
+            text.push_str(&format!("\n{}", shown::across_folds(own)));
         }
         if let Some(test) = &self.test {
             text.push_str(&format!("\n{}", shown::evaluation(test)));
