@@ -5,7 +5,6 @@ use crate::nest::Nest;
 use crate::parse::Region;
 use crate::preprocess::Preprocessed;
 use crate::recognise::{Stencil, What};
-use crate::rewrite::boxes_of;
 use polyhedral::program::Program;
 use std::sync::Arc;
 
@@ -39,25 +38,5 @@ impl CProgram {
     pub fn is_seen(&self, field: usize) -> bool {
         let What::State { form, .. } = &self.stencil.fields[field].what else { return false };
         self.nest.observed.iter().flat_map(|observed| &observed.tests).any(|test| test.array == form.array)
-    }
-
-    /// Whether each step computes a field at all points at which it is touched, before it reads them: what is there before is
-    /// not wanted.
-    pub(crate) fn is_fresh(&self, field: usize) -> bool {
-        let What::State { buffers: 1, .. } = &self.stencil.fields[field].what else { return false };
-        let reads = self.stencil.statements.iter().flat_map(|statement| &statement.reads);
-        let (touched, computed) = boxes_of(self, field);
-        reads.filter(|(_, read)| read.field == field).all(|(_, read)| read.time == 1)
-            && touched.list == computed.list
-    }
-
-    /// Whether what blocks of steps leave in a field is not wanted either: the last step, which runs as it is written, computes
-    /// it anew, and nothing else looks at it.
-    pub(crate) fn is_scratch(&self, field: usize) -> bool {
-        let What::State { form, .. } = &self.stencil.fields[field].what else { return false };
-        let observed = self.nest.observed.as_ref();
-        observed.is_some_and(|observed| observed.last_as_written && observed.unseen)
-            && form.turns.is_empty()
-            && self.is_fresh(field)
     }
 }

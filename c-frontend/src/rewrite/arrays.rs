@@ -3,6 +3,7 @@
 //! runs. What lies in another way is copied.
 
 use super::boxes::{Boxes, Points, place};
+use super::extents::is_fresh;
 use super::lines::{Lines, constant, point};
 use super::output::Target;
 use crate::CProgram;
@@ -48,7 +49,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     }
     // Strides are those of the first such array that changes, of which something is wanted that was there before.
     let mut in_order: Vec<_> = fields().collect();
-    in_order.sort_by_key(|(number, _)| program.is_fresh(*number));
+    in_order.sort_by_key(|(number, _)| is_fresh(program, *number));
     let first = in_order.iter().find_map(|(_, field)| match &field.what {
         What::State { form, .. }
             if in_one_piece(program, form)

@@ -2,6 +2,7 @@
 
 use super::boxes::Boxes;
 use crate::CProgram;
+use crate::recognise::What;
 use polyhedral::domain::Interval;
 
 /// The least extents of a grid on which the tiled loops run.
@@ -22,7 +23,7 @@ pub(super) fn all_boxes(program: &CProgram) -> Vec<(Boxes, Boxes)> {
 }
 
 /// What is touched of a field, and what is computed.
-pub(crate) fn boxes_of(program: &CProgram, number: usize) -> (Boxes, Boxes) {
+fn boxes_of(program: &CProgram, number: usize) -> (Boxes, Boxes) {
     (touched(program, number), computed(program, number))
 }
 
@@ -60,4 +61,24 @@ pub(super) fn extremes(boxes: &Boxes) -> Vec<Interval> {
         }
     }
     found
+}
+
+/// Whether each step computes a field at all points at which it is touched, before it reads them: what is there before is
+/// not wanted.
+pub(super) fn is_fresh(program: &CProgram, field: usize) -> bool {
+    let What::State { buffers: 1, .. } = &program.stencil.fields[field].what else { return false };
+    let reads = program.stencil.statements.iter().flat_map(|statement| &statement.reads);
+    let (touched, computed) = boxes_of(program, field);
+    reads.filter(|(_, read)| read.field == field).all(|(_, read)| read.time == 1)
+        && touched.list == computed.list
+}
+
+/// Whether what blocks of steps leave in a field is not wanted either: the last step, which runs as it is written, computes
+/// it anew, and nothing else looks at it.
+pub(super) fn is_scratch(program: &CProgram, field: usize) -> bool {
+    let What::State { form, .. } = &program.stencil.fields[field].what else { return false };
+    let observed = program.nest.observed.as_ref();
+    observed.is_some_and(|observed| observed.last_as_written && observed.unseen)
+        && form.turns.is_empty()
+        && is_fresh(program, field)
 }

@@ -1,6 +1,7 @@
 //! What the templates of the buffers need.
 
 use super::arrays::arrays_of;
+use super::extents::{is_fresh, is_scratch};
 use super::output::Target;
 use crate::integer::IntType;
 use crate::program::CProgram;
@@ -104,9 +105,9 @@ impl Glue {
                 first_level,
                 newest: levels - 1,
                 may_be_alone: views == 1 && slots > 1,
-                fresh: source.is_fresh(number),
-                blank: source.is_fresh(number) && target != Target::Cuda,
-                scratch: source.is_scratch(number),
+                fresh: is_fresh(source, number),
+                blank: is_fresh(source, number) && target != Target::Cuda,
+                scratch: is_scratch(source, number),
                 seen: source.is_seen(number),
             };
             first_view += views;

@@ -19,7 +19,7 @@ mod steps;
 
 pub use arrays::{ArrayUse, array_uses};
 pub(crate) use arrays::{PLACE, moved_in_every_step};
-pub(crate) use extents::{boxes_of, least_sizes};
+pub(crate) use extents::least_sizes;
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;
 
