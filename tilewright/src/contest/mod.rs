@@ -2,7 +2,7 @@
 //! and now and then by much.
 //!
 //! All entrants are compiled as one object, and run in turn: in heats on a grid like the user's, of which who is clearly behind drops
-//! out, and in a final of few on the user's own as far as that is not too large ([`track`]). The times are kept as trials in the
+//! out, and in a final of few on the user's own as far as that is not too large (`track.rs`). The times are kept as trials in the
 //! [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes.
 
 mod entrants;
