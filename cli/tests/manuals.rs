@@ -60,8 +60,8 @@ fn is_expensive(command: &Shown) -> bool {
         "compile" => command.value("target") == "cuda",
         // It needs that compiler, and a disassembler.
         "inspect" => true,
-        // They count code, or measure a machine.
-        "adaptive" => has("profile") || has("machine"),
+        // They count code, measure a machine, or need a scenario that others publish.
+        "adaptive" => has("profile") || has("machine") || has("--scenario-folds"),
         // It talks to an editor.
         "lsp" => true,
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,

@@ -154,7 +154,7 @@ fn a_record_says_what_ran_where_with_which_binary_and_what_failed() {
     ];
     assert_eq!(said, ["heat2d", "openmp", "hhc", "24x32", "3", "1"]);
     assert!(setting.source.len() == 16 && !setting.machine.is_empty() && setting.by == "tilewright run");
-    assert!(setting.compiler.contains(" -O3 ") && !setting.version.is_empty(), "{}", setting.compiler);
+    assert!(setting.compiler.contains(" -O2 ") && !setting.version.is_empty(), "{}", setting.compiler);
     let seconds = &good.outcome.metrics["seconds"];
     assert_eq!((seconds.unit.as_str(), seconds.repetitions.len()), ("s", 3));
     assert_eq!((bad.outcome.status.name(), bad.outcome.metrics.len()), ("invalid", 0));
