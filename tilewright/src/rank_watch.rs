@@ -218,7 +218,8 @@ fn accept(listener: &TcpListener, count: usize, secret: [u8; 16], shared: &Arc<S
     }
     let end = Instant::now() + 3 * CONNECTING;
     let known = Arc::new(AtomicU64::new(1));
-    while known.load(Ordering::SeqCst) < count as u64 && Instant::now() < end && !shared.over() {
+    // Also where this process takes leave meanwhile: a connection that is closed before would be taken for a death.
+    while known.load(Ordering::SeqCst) < count as u64 && Instant::now() < end && !interrupt::requested() {
         let Ok((mut stream, _)) = listener.accept() else {
             std::thread::sleep(Duration::from_millis(5));
             continue;
@@ -232,6 +233,9 @@ fn accept(listener: &TcpListener, count: usize, secret: [u8; 16], shared: &Arc<S
             {
                 known.fetch_add(1, Ordering::SeqCst);
                 lock(&shared.streams).push(writing);
+                if shared.ending.load(Ordering::SeqCst) {
+                    shared.end(FAREWELL);
+                }
                 listen(stream, peer, Duration::ZERO, &shared);
             }
         });

@@ -19,9 +19,12 @@ const SECOND_HEAT: usize = 5;
 /// Who takes so many times as long as the best of the heats is not in the final, and of the others so many are.
 const FAR_BEHIND: f64 = 1.15;
 const FINALISTS: usize = 3;
-/// Who takes so many times as long as the best after a round of the final drops out; so many rounds there are behind the budget, too.
-const BEHIND_IN_FINAL: [f64; 4] = [1.25, 1.1, 1.06, 1.04];
-const LEAST_ROUNDS: usize = 2;
+/// Who takes so many times as long as the best after a round of the final drops out.
+const BEHIND_IN_FINAL: [f64; 8] = [1.3, 1.15, 1.1, 1.06, 1.04, 1.04, 1.04, 1.04];
+/// The final is over where everybody who is left has been so near to its least time twice, or this many budgets are spent: where others
+/// change the processor's speed, the least of two runs may be off by a fifth.
+const SETTLED: f64 = 1.03;
+const BUDGETS_OF_FINAL: f64 = 3.0;
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
 
@@ -66,14 +69,19 @@ impl Contest<'_> {
             }
             let start = Instant::now();
             let mut rest = finalists.clone();
+            let mut second = vec![f64::INFINITY; least.len()];
             for (round, behind) in BEHIND_IN_FINAL.iter().enumerate() {
                 for &at in &rest {
-                    least[at] = least[at].min(track.run(at, &tiled[at].native)?);
+                    let point_s = track.run(at, &tiled[at].native)?;
+                    second[at] = second[at].min(point_s.max(least[at]));
+                    least[at] = least[at].min(point_s);
                 }
                 progress(4 + round as i64);
                 let best = rest.iter().map(|&at| least[at]).fold(f64::INFINITY, f64::min);
                 rest.retain(|&at| least[at] <= behind * best);
-                if rest.len() < 2 || round + 1 >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > budget {
+                let settled = rest.iter().all(|&at| second[at] <= SETTLED * least[at]);
+                let spent = start.elapsed().as_secs_f64() > BUDGETS_OF_FINAL * budget;
+                if rest.len() < 2 || round > 0 && (settled || spent) {
                     break;
                 }
             }
