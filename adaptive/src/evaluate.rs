@@ -4,6 +4,7 @@ use crate::error::{AdaptiveError, Result};
 use crate::model::Model;
 use crate::ranking::Ranking;
 use crate::table::Table;
+use crate::train::par10;
 use serde::Serialize;
 
 /// Mean and distribution of performances: the best variant's cost over that of the chosen one, 0 where it fails.
@@ -193,10 +194,7 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
         chosen_of.iter().map(|&(at, _)| table.rows[at].performance(best_at, 0.0).unwrap_or(0.0)).collect();
     let performance = Spread::of(&plain);
     let par10 = table.cutoff.map(|cutoff| {
-        let score = |cost: f64, more: f64| match cost + more <= cutoff {
-            true => cost + more,
-            false => 10.0 * cutoff,
-        };
+        let score = |cost: f64, more: f64| par10(cost + more, cutoff);
         let over =
             |cost: &dyn Fn(usize, usize) -> f64| mean(&mut chosen_of.iter().map(|&(at, own)| cost(at, own)));
         let model = over(&|at, own| score(table.rows[at].costs[own], table.charge(at, &features, calls)));

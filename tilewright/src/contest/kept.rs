@@ -3,7 +3,6 @@
 
 use super::{Contest, Entrant, Standing, winner};
 use crate::{record, state};
-use hhc_codegen::plan_counts::points_per_step;
 use hhc_codegen::strategy;
 use std::path::Path;
 use toolchain::compiler::{Compiler, Language};
@@ -102,12 +101,12 @@ impl Contest<'_> {
         let Ok(path) = state::trials_to_write(Path::new(KEPT)) else { return };
         let Ok(mut store) = Store::open(&path) else { return };
         let setting = self.setting();
-        let updates = points_per_step(&self.stencil.program, self.size) as f64 * self.steps as f64;
+        let updates = self.updates(self.size, self.steps);
         for entrant in entrants {
             let Some(point_s) = entrant.point_s.filter(|seconds| seconds.is_finite()) else { continue };
             let mut outcome = Outcome::measured(RESPONSE, point_s).with(RESPONSE, point_s, "s");
             if let Some(predicted_s) = entrant.predicted_s {
-                let error = predicted_s / updates.max(1.0) / point_s - 1.0;
+                let error = predicted_s / updates / point_s - 1.0;
                 outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
             }
             let setting = Setting { strategy: entrant.strategy.to_owned(), ..setting.clone() };

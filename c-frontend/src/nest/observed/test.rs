@@ -75,7 +75,7 @@ pub(super) fn find(
                 span: span.clone(),
             };
             let (number, kind) = (tests.len(), Floating::Double);
-            let (array, bits) = (format!("tw_seen{number}"), format!("tw_bits{number}"));
+            let (array, bits) = names_of(number);
             let (operator, limit) = (BinaryOp::Greater, &zero);
             let keeps = Keeps {
                 number,
@@ -113,7 +113,7 @@ pub(super) fn find(
         }
         let Some(sides) = sides(&maximum.loops) else { continue };
         let number = tests.len();
-        let (array, bits) = (format!("tw_seen{number}"), format!("tw_bits{number}"));
+        let (array, bits) = names_of(number);
         let keeps = Keeps {
             number,
             kind,
@@ -145,6 +145,11 @@ pub(super) fn find(
         replace(&mut tested[at], &span, &statements);
     }
     (tested, tests)
+}
+
+/// The names of a test's arrays: of the steps in which points keep the loop going, and of the steps' bits.
+fn names_of(number: usize) -> (String, String) {
+    (format!("tw_seen{number}"), format!("tw_bits{number}"))
 }
 
 /// The comparisons that decide, with whether what they decide happens where they do not hold, and where they stand.
