@@ -28,8 +28,10 @@ const ENOUGH_OF_SLOW: f64 = 0.25;
 /// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
 /// of different steps.
 const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
-/// In the final, runs that are no longer than so many times the steps of a heat are run whole.
-const TIMES_WHOLE: i64 = 2;
+/// In the final, runs that are no longer than so many times the steps of a heat have all their steps, by dimension, and so have those
+/// that a final has time for: on a line, where `time-skewing` begins and ends with diagonals of few tiles, a quarter of the steps says
+/// less than a quarter of the points.
+const TIMES_WHOLE: [i64; 3] = [4, 2, 2];
 /// Tiles along the outermost dimension that each thread has in a heat: where they are few, those at the edges and the one that the
 /// others wait for are a larger part of the contest than of the run.
 const TILES_OF_A_THREAD: f64 = 4.0;
@@ -77,8 +79,9 @@ impl<'a> Track<'a> {
         run_s: f64,
     ) -> Result<Option<Track<'a>>> {
         let contest = self.contest;
-        let most = TIMES_WHOLE * contest.enough_steps(plans);
-        let steps = if contest.steps <= most { contest.steps.max(1) } else { self.steps };
+        let most = TIMES_WHOLE[contest.stencil.program.dimension() - 1] * contest.enough_steps(plans);
+        let whole = contest.steps <= most || run_s <= FINAL_S;
+        let steps = if whole { contest.steps.max(1) } else { self.steps };
         let shape = Shape::of(contest, run_s, steps)?;
         let bytes = shape.bytes_of(FINAL_S);
         let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes));
