@@ -98,8 +98,11 @@ fn compare_at(model: &Model, points: &[Vec<f64>]) {
         }
         expected.push('\n');
     }
+    // With `TILEWRIGHT_ALL=1`, as in `make test-long`, the levels between as well.
+    let levels = [&["-O0"][..], &["-O3", "-march=native"], &["-O1"], &["-O2"]];
+    let levels = &levels[..if std::env::var_os("TILEWRIGHT_ALL").is_some() { 4 } else { 2 }];
     for compiler in compilers() {
-        for flags in [&["-O0"][..], &["-O3", "-march=native"]] {
+        for flags in levels {
             let found = ranked(folder.path(), compiler, flags, &vectors);
             let different = found.lines().zip(expected.lines()).filter(|(own, other)| own != other).count();
             assert_eq!((different, found.len()), (0, expected.len()), "{compiler} {flags:?}");
