@@ -171,6 +171,19 @@ fn features_are_taken_that_are_worth_their_cost() {
 }
 
 #[test]
+fn features_that_say_nothing_alone_are_taken_together() {
+    let mut table = three(60, 41);
+    table.features.push("dear".to_owned());
+    for (at, row) in table.rows.iter_mut().enumerate() {
+        let sides = [at % 2, at / 2 % 2];
+        row.features = [sides[0] as f64, sides[1] as f64, at as f64].to_vec();
+        row.feature_costs = vec![0.001, 0.001, 1.0];
+        row.costs = if sides[0] == sides[1] { vec![1.0, 3.0, 5.0] } else { vec![3.0, 1.0, 5.0] };
+    }
+    assert_eq!(select_features(&table, &all(&table), 1.0, &coarse()).unwrap(), [0, 1]);
+}
+
+#[test]
 fn reports_count_what_they_should() {
     let table = three(200, 31);
     let trained =

@@ -20,7 +20,8 @@ shipped!(
     "histogram",
     "spmm",
     "pagerank",
-    "batched_dot"
+    "batched_dot",
+    "transpose"
 );
 
 /// The text of a program.

@@ -142,7 +142,25 @@ pub fn examples(name: &str) -> Vec<Inputs> {
             vec![inputs([("weights", weights), ("sources", sources), ("offsets", offsets)])]
         }
         "batched_dot" => vec![inputs([("a", chance.numbers(8 * 70)), ("b", chance.numbers(8 * 70))])],
+        "transpose" => [(12, 18), (7, 11), (1, 5), (40, 24)]
+            .into_iter()
+            .map(|(rows, columns)| {
+                inputs([("matrix", chance.numbers(rows * columns)), ("rows", Array::I64(vec![rows as i64]))])
+            })
+            .collect(),
         _ => vec![],
+    }
+}
+
+#[test]
+fn a_matrix_becomes_its_transpose() {
+    let program = parsed(nested::shipped::text("transpose").unwrap());
+    for inputs in examples("transpose") {
+        let (matrix, rows) = (inputs["matrix"].numbers(), inputs["rows"].numbers()[0] as usize);
+        let columns = matrix.len() / rows;
+        let expected = (0..matrix.len()).map(|at| matrix[at % rows * columns + at / rows]).collect();
+        let found = interpret(&program, &inputs).unwrap();
+        assert!(Array::F64(expected).same_bits(&found[0].leaves[0]), "{rows} {columns}: {found:?}");
     }
 }
 

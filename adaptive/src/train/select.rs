@@ -25,6 +25,13 @@ pub struct Worth {
 
 /// A feature is taken if it adds more than this.
 const LEAST_GAIN: f64 = 1e-3;
+/// Of more features nobody begins with all: that takes half their square of cross-validations.
+const FROM_ALL: usize = 16;
+
+/// Of so many inputs folds say by themselves what features are worth; of fewer, where one that is drawn into another fold turns the
+/// balance, this many draws of folds do together.
+const ENOUGH: usize = 200;
+const DRAWS: u64 = 3;
 
 /// Cross-validated performance with some features, and the same with what they cost.
 fn performance(
@@ -35,12 +42,17 @@ fn performance(
     options: &TrainOptions,
 ) -> [f64; 2] {
     let data = Data::new(table, rows, features);
-    let options = TrainOptions { grid: Grid::COARSE, ..*options };
-    let (_, validated) = fit_best(&data, &options);
-    let net = data.places.iter().zip(&validated.chosen).filter_map(|(&row, &chosen)| {
-        table.rows[row].performance(chosen, table.charge(row, features, calls))
-    });
-    [validated.performance, net.sum::<f64>() / data.len().max(1) as f64]
+    let draws = if data.len() < ENOUGH { DRAWS } else { 1 };
+    let of_draw = |draw: u64| {
+        let seed = options.seed.wrapping_add(draw);
+        let (_, validated) = fit_best(&data, &TrainOptions { grid: Grid::COARSE, seed, ..*options });
+        let net = data.places.iter().zip(&validated.chosen).filter_map(|(&row, &chosen)| {
+            table.rows[row].performance(chosen, table.charge(row, features, calls))
+        });
+        [validated.performance, net.sum::<f64>() / data.len().max(1) as f64]
+    };
+    let all: Vec<[f64; 2]> = (0..draws).map(of_draw).collect();
+    [0, 1].map(|at| all.iter().map(|own| own[at]).sum::<f64>() / draws as f64)
 }
 
 /// What a feature costs, as a share of the best variant's cost.
@@ -73,8 +85,9 @@ pub fn worth_by_cost(
     Ok((0..order.len()).map(worth).collect())
 }
 
-/// The features that are worth their costs: from none on, the one that adds most is taken while it adds something; then
-/// those that others made useless are left out.
+/// The features that are worth their costs: from none on, the one that adds most is taken while it adds something; from all on, where they
+/// are no more than [`FROM_ALL`], the one without which most is reached is left out while nothing is lost. The better end of the two counts:
+/// where one feature alone says next to nothing and two together say all, the first way ends too early.
 ///
 /// # Errors
 /// A table that makes no sense.
@@ -86,32 +99,38 @@ pub fn select_features(
 ) -> Result<Vec<usize>> {
     table.check()?;
     let net = |features: &[usize]| performance(table, rows, features, calls, options)[1];
-    let mut chosen: Vec<usize> = Vec::new();
-    let mut reached = net(&chosen);
-    loop {
-        let free: Vec<usize> = (0..table.features.len()).filter(|at| !chosen.contains(at)).collect();
-        let tried = free.into_iter().map(|at| {
-            let mut with = chosen.clone();
-            with.push(at);
+    let all: Vec<usize> = (0..table.features.len()).collect();
+    let added = |chosen: &[usize]| {
+        let free = all.iter().filter(|at| !chosen.contains(at));
+        let with = |at: &usize| {
+            let mut with = [chosen, &[*at]].concat();
             with.sort_unstable();
             (net(&with), with)
-        });
-        let best = tried.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        match best {
-            Some((value, with)) if value > reached + LEAST_GAIN => (reached, chosen) = (value, with),
-            _ => break,
-        }
+        };
+        free.map(with).reduce(better)
+    };
+    let left_out = |chosen: &[usize]| {
+        let without = |at: &usize| {
+            let without: Vec<usize> = chosen.iter().copied().filter(|own| own != at).collect();
+            (net(&without), without)
+        };
+        chosen.iter().map(without).reduce(better)
+    };
+    let mut upwards = (net(&[]), Vec::new());
+    while let Some(next) = added(&upwards.1).filter(|next| next.0 > upwards.0 + LEAST_GAIN) {
+        upwards = next;
     }
-    let mut at = 0;
-    while chosen.len() > 1 && at < chosen.len() {
-        let mut without = chosen.clone();
-        without.remove(at);
-        let value = net(&without);
-        if value >= reached {
-            (reached, chosen) = (value, without);
-        } else {
-            at += 1;
+    let from_all = (2..=FROM_ALL).contains(&all.len()).then(|| (net(&all), all.clone()));
+    let ends = [from_all, Some(upwards)].into_iter().flatten().map(|mut end| {
+        while let Some(next) = left_out(&end.1).filter(|next| next.0 >= end.0) {
+            end = next;
         }
-    }
-    Ok(chosen)
+        end
+    });
+    Ok(ends.reduce(better).unwrap_or_default().1)
+}
+
+/// The better one of two, the first one of equal ones.
+fn better(one: (f64, Vec<usize>), other: (f64, Vec<usize>)) -> (f64, Vec<usize>) {
+    if other.0 > one.0 { other } else { one }
 }
