@@ -29,9 +29,9 @@ pub use crate::isl::IslError;
 
 use crate::domain::shifted;
 use crate::draft::{comes_earlier, comes_later, never_meet};
-use crate::isl::Context;
+use crate::isl::{Context, Map};
 use crate::program::{Access, FieldId, Program};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 /// Budget of one program's dependence analysis, in isl operations; the largest shipped stencil needs
@@ -161,18 +161,19 @@ pub enum DependenceError {
 pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError> {
     let context = Context::new(BUDGET)?.within(MOST_SECONDS);
     disjoint(&context, program)?;
+    let mut cells = Cells { context: &context, read: HashMap::new() };
     let mut found = BTreeSet::new();
     for (writer, statement) in program.statements.iter().enumerate() {
         let origin = [vec![0; program.dimension()]];
         let field = statement.target;
         let write = Group { program, writer, statement: writer, field, time: 1 };
-        for (_, steps) in write.distances(&context, Direction::Later, &origin)? {
+        for (_, steps) in write.distances(&mut cells, Direction::Later, &origin)? {
             found.insert(write.dependence(DependenceKind::Output, &origin[0], steps));
         }
         for ((reader, time), offsets) in reads_of(program, field) {
             let read = Group { program, writer, statement: reader, field, time };
             read.check_sweep(&offsets)?;
-            for (offset, steps) in read.distances(&context, Direction::Earlier, &offsets)? {
+            for (offset, steps) in read.distances(&mut cells, Direction::Earlier, &offsets)? {
                 read.check_level(-steps)?;
                 found.insert(read.dependence(DependenceKind::Flow, offset, steps));
             }
@@ -184,7 +185,7 @@ pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError
                     .collect(),
                 true => continue,
             };
-            for (offset, steps) in read.distances(&context, Direction::Later, &others)? {
+            for (offset, steps) in read.distances(&mut cells, Direction::Later, &others)? {
                 found.insert(read.dependence(DependenceKind::Anti, offset, steps));
             }
         }
@@ -231,6 +232,28 @@ enum Direction {
     Later,
 }
 
+/// Relations that were read, by their texts: many have parts in common, and isl takes longer to read them than to intersect.
+struct Cells<'c> {
+    context: &'c Context,
+    read: HashMap<String, Map<'c>>,
+}
+
+impl<'c> Cells<'c> {
+    fn part(&mut self, text: &str) -> Result<Map<'c>, IslError> {
+        if let Some(known) = self.read.get(text) {
+            return known.copy();
+        }
+        let part = self.context.map(text)?;
+        self.read.insert(text.to_owned(), part.copy()?);
+        Ok(part)
+    }
+
+    /// The intersection of these.
+    fn relation(&mut self, [first, second, third]: &[String; 3]) -> Result<Map<'c>, IslError> {
+        self.part(first)?.intersect(&self.part(second)?)?.intersect(&self.part(third)?)
+    }
+}
+
 /// Accesses of one statement to one time level of one field, and the statement that writes the field.
 struct Group<'a> {
     program: &'a Program,
@@ -249,7 +272,7 @@ impl Group<'_> {
     /// in this direction.
     fn distances<'o>(
         &self,
-        context: &Context,
+        cells: &mut Cells<'_>,
         direction: Direction,
         offsets: &'o [Vec<i64>],
     ) -> Result<Vec<(&'o [i64], i64)>, IslError> {
@@ -258,7 +281,7 @@ impl Group<'_> {
             let begin_there = offsets.iter().filter(|offset| self.nearest_step(direction, offset) == from);
             let group: Vec<&'o [i64]> = begin_there.map(Vec::as_slice).collect();
             if !group.is_empty() {
-                found.extend(self.distances_from(context, direction, &group, from)?);
+                found.extend(self.distances_from(cells, direction, &group, from)?);
             }
         }
         Ok(found)
@@ -280,13 +303,13 @@ impl Group<'_> {
 
     fn distances_from<'o>(
         &self,
-        context: &Context,
+        cells: &mut Cells<'_>,
         direction: Direction,
         offsets: &[&'o [i64]],
         from: i64,
     ) -> Result<Vec<(&'o [i64], i64)>, IslError> {
         let dimension = self.program.dimension();
-        let nearest = context.map(&self.relation(direction, from))?.lexmin()?.wrap()?.flatten()?;
+        let nearest = cells.relation(&self.relation(direction, from))?.lexmin()?.wrap()?.flatten()?;
         // [t, s.., o.., d] -> [o.., d]
         let distances = nearest.project_out(0, 1 + dimension)?.project_out_parameters()?.coalesce()?;
         let mut found = Vec::new();
@@ -306,25 +329,30 @@ impl Group<'_> {
         Ok(found)
     }
 
-    /// `{ [t, s, o] -> [d] }`: `d` steps (at least `from`) from the access, in the direction, the cell is written.
-    fn relation(&self, direction: Direction, from: i64) -> String {
+    /// `{ [t, s, o] -> [d] }`: `d` steps (at least `from`) from the access, in the direction, the cell is written; as parts
+    /// whose intersection it is: what happens when, and where either statement computes points.
+    fn relation(&self, direction: Direction, from: i64) -> [String; 3] {
         let dimension = self.program.dimension();
         let names =
             |letter: &str| (0..dimension).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
-        let mut constraints = vec!["0 <= t < steps".to_owned()];
         let sign = if direction == Direction::Earlier { "-" } else { "+" };
-        constraints.push(format!("{from} <= d and 0 <= t {sign} d < steps"));
-        // Level of the write: (t ± d) + 1. Level of the access: t + time.
-        constraints.push(format!("exists e : 1 {sign} d - ({}) = {}e", self.time, self.slots()));
-        constraints.extend(self.program.point_constraints(self.statement, &|i| format!("s{i}")));
-        constraints.extend(self.program.point_constraints(self.writer, &|i| format!("s{i} + o{i}")));
-        format!(
-            "[steps, {}] -> {{ [t, {}, {}] -> [d] : ({}) }}",
-            names("n"),
-            names("s"),
-            names("o"),
-            constraints.join(") and (")
-        )
+        let time = vec![
+            "0 <= t < steps".to_owned(),
+            format!("{from} <= d and 0 <= t {sign} d < steps"),
+            // Level of the write: (t ± d) + 1. Level of the access: t + time.
+            format!("exists e : 1 {sign} d - ({}) = {}e", self.time, self.slots()),
+        ];
+        let accessed = self.program.point_constraints(self.statement, &|i| format!("s{i}"));
+        let written = self.program.point_constraints(self.writer, &|i| format!("s{i} + o{i}"));
+        [time, accessed, written].map(|constraints| {
+            format!(
+                "[steps, {}] -> {{ [t, {}, {}] -> [d] : ({}) }}",
+                names("n"),
+                names("s"),
+                names("o"),
+                constraints.join(") and (")
+            )
+        })
     }
 
     /// The dependence between the access at offset `offset` and the write `steps` (signed) steps later.

@@ -303,8 +303,25 @@ impl<'c> Conjunction<'c> {
     }
 
     /// Whether there is no point for any value of the parameters.
+    ///
+    /// Most sets of a proof hold no rational point either, which one tableau shows; isl's own test removes equalities and looks
+    /// for unbounded directions first, to find an integer point.
     pub fn is_empty(&self) -> Result<bool, IslError> {
-        self.context.value(self.raw.is_empty())
+        Ok(self.has_no_rational_point()? || self.context.value(self.raw.is_empty())?)
+    }
+
+    /// Whether no rational point meets the constraints: the largest value of 0 over the set does not exist.
+    fn has_no_rational_point(&self) -> Result<bool, IslError> {
+        if self.is_plainly_empty()? {
+            return Ok(true);
+        }
+        let space = self.context.value(self.raw.get_space())?;
+        let zero = self.context.value(raw::Aff::zero_on_domain_space(space))?;
+        if zero.ptr == 0 {
+            return Err(self.context.null());
+        }
+        let largest = self.context.value(self.raw.max_lp_val(&zero))?;
+        if largest.ptr == 0 { Err(self.context.null()) } else { self.context.value(largest.is_nan()) }
     }
 
     /// Whether the constraints contradict each other on sight; false says nothing.
@@ -337,6 +354,12 @@ impl<'c> Map<'c> {
     /// Another handle on the same map.
     pub fn copy(&self) -> Result<Map<'c>, IslError> {
         self.context.wrap_map(self.raw.copy())
+    }
+
+    /// Pairs in both.
+    pub fn intersect(self, other: &Map<'c>) -> Result<Map<'c>, IslError> {
+        let other = other.copy()?;
+        self.context.wrap_map(self.raw.intersect(other.raw))
     }
 
     /// For each source its lexicographically least target.
@@ -392,6 +415,16 @@ mod tests {
         let sample = set.sample().unwrap().unwrap();
         assert_eq!(sample, Sample { parameters: vec![("n".to_owned(), 3)], dimensions: vec![6, -6] });
         assert_eq!(context.set("{ [x] : 0 < 2x < 2 }").unwrap().sample().unwrap(), None);
+    }
+
+    #[test]
+    fn conjunctions_without_rational_or_integer_points_are_empty() {
+        let context = Context::new(0).unwrap();
+        let empty = |text: &str| context.conjunction(text).unwrap().is_empty().unwrap();
+        assert!(empty("[n] -> { [x, y] : x + y > n and 2x < n and 2y < n }"));
+        assert!(empty("{ [x, y] : 1 <= 3x - 6y <= 2 }"), "there are rational points alone");
+        assert!(!empty("[n] -> { [x, y] : x + y > n and 2x < n + 2 and 2y < n + 2 }"));
+        assert!(!empty("{ [x] : exists a : x = 3a + 1 and x >= 10 }"));
     }
 
     #[test]

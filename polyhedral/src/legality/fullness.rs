@@ -11,8 +11,8 @@ pub fn implied(relations: &mut Relations) -> Result<(), LegalityError> {
         let statement = relations.pieces[index].statement;
         let runs = relations.schedule.pieces[index].full.as_ref().is_some_and(|full| full.runs);
         for wrong in cases {
-            if !relations.shows_empty_set(&wrong)?
-                && let Some(sample) = wrong.sample()?
+            if !relations.shows_empty(&wrong)?
+                && let Some(sample) = wrong.to_set()?.sample()?
             {
                 let instance = relations.instance_at(&sample, 0, statement);
                 let problem = relations.problem(&sample);

@@ -5,6 +5,7 @@ use super::{LegalityError, Misorder, Violation};
 use crate::cone::cone;
 use crate::dependence::Dependence;
 use crate::isl::{Conjunction, IslError};
+use crate::program::Program;
 use crate::schedule::Execution;
 use std::collections::BTreeMap;
 
@@ -24,8 +25,7 @@ pub fn respected(relations: &mut Relations, dependences: &[Dependence]) -> Resul
             indices.filter(|(_, piece)| piece.statement == k).map(|(index, _)| index).collect::<Vec<_>>()
         };
         let (sources, targets) = (pieces(source), pieces(target));
-        let hull = relations.constraint(&hull_text(relations, &dependences))?;
-        let domains = relations.in_domains(source, target)?;
+        let hull = relations.all_of(&hull_of(relations.program, &dependences))?;
         for (&first, &second) in
             sources.iter().flat_map(|first| targets.iter().map(move |second| (first, second)))
         {
@@ -34,12 +34,13 @@ pub fn respected(relations: &mut Relations, dependences: &[Dependence]) -> Resul
                     continue;
                 }
                 for dependence in &dependences {
-                    let linked =
-                        pairs.intersect(&relations.constraint(&hull_text(relations, &[dependence]))?)?;
+                    let alone = relations.all_of(&hull_of(relations.program, &[dependence]))?;
+                    let linked = pairs.intersect(&alone)?;
                     if misordered(relations, &steps, linked.copy()?)?.is_none() {
                         continue;
                     }
-                    if let Some((set, step)) = misordered(relations, &steps, linked.intersect(&domains)?)? {
+                    let exact = linked.intersect(&relations.in_domains(source, target)?)?;
+                    if let Some((set, step)) = misordered(relations, &steps, exact)? {
                         return Err(violation(relations, dependence, &set, step)?);
                     }
                 }
@@ -111,8 +112,8 @@ fn misordered<'c, 's>(
 /// ```text
 /// K*(t' - t) + target - source = rows,    -lower_i * rows <= s_i' - s_i <= upper_i * rows
 /// ```
-fn hull_text(relations: &Relations, dependences: &[&Dependence]) -> String {
-    let statements = relations.program.statements.len();
+fn hull_of(program: &Program, dependences: &[&Dependence]) -> Vec<String> {
+    let statements = program.statements.len();
     let owned: Vec<Dependence> = dependences.iter().map(|&dependence| dependence.clone()).collect();
     let range = |value: &dyn Fn(&Dependence) -> i64| {
         let low = owned.iter().map(value).min().unwrap_or(0);
@@ -123,15 +124,16 @@ fn hull_text(relations: &Relations, dependences: &[&Dependence]) -> String {
         let shift = owned.first().map_or(0, |dependence| dependence.target as i64 - dependence.source as i64);
         format!("({statements}*(u - t) + ({shift}))")
     };
-    let (low, high) = range(&|dependence| dependence.rows);
-    let mut constraints = vec![format!("{low} <= {rows} <= {high}")];
-    for i in 0..relations.program.dimension() {
+    // The same for all pairs of statements so many steps apart.
+    let (low, high) = range(&|dependence| dependence.steps(statements));
+    let mut constraints = vec![format!("{low} <= u - t <= {high}")];
+    for i in 0..program.dimension() {
         let (low, high) = range(&|dependence| dependence.offset[i]);
         constraints.push(format!("{low} <= r{i} - s{i} <= {high}"));
     }
     if owned.len() > 1
         && owned.iter().all(|dependence| dependence.rows > 0)
-        && let Ok(cone) = cone(relations.program.dimension(), &owned)
+        && let Ok(cone) = cone(program.dimension(), &owned)
     {
         for (i, (lower, upper)) in cone.lower.iter().zip(&cone.upper).enumerate() {
             let moved = |denominator: &i64| format!("{denominator}*(r{i} - s{i})");
@@ -139,7 +141,7 @@ fn hull_text(relations: &Relations, dependences: &[&Dependence]) -> String {
             constraints.push(format!("{} <= {}*{rows}", moved(upper.denom()), upper.numer()));
         }
     }
-    constraints.join(" and ")
+    constraints
 }
 
 fn violation(

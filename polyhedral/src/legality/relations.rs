@@ -47,6 +47,10 @@ pub struct Relations<'c> {
     /// How the bands of two instances can lie, once it was asked for.
     two_bands: Option<Rc<Vec<Conjunction<'c>>>>,
     pairs: HashMap<(usize, usize), Rc<Vec<Conjunction<'c>>>>,
+    /// Constraints on pairs that were read, by their texts: reading takes longer than what is done with them.
+    read: HashMap<String, Conjunction<'c>>,
+    /// Those on an instance and its vector.
+    read_of_one: HashMap<String, Conjunction<'c>>,
     shown_empty: usize,
 }
 
@@ -71,6 +75,8 @@ impl<'c> Relations<'c> {
             bands,
             two_bands: None,
             pairs: HashMap::new(),
+            read: HashMap::new(),
+            read_of_one: HashMap::new(),
             shown_empty: 0,
         };
         for (index, piece) in schedule.pieces.iter().enumerate() {
@@ -182,22 +188,41 @@ impl<'c> Relations<'c> {
     /// set per constraint of the domain, if it runs there, and those inside if it does not. All are flat sets of
     /// instances and their positions, which spares isl a projection. `None` where the piece does not say which tiles
     /// are full.
-    pub fn wrong_in_full_tiles(&self, piece: usize) -> Result<Option<Vec<Set<'c>>>, LegalityError> {
-        let described = &self.schedule.pieces[piece];
+    pub fn wrong_in_full_tiles(
+        &mut self,
+        piece: usize,
+    ) -> Result<Option<Vec<Conjunction<'c>>>, LegalityError> {
+        let schedule = self.schedule;
+        let described = &schedule.pieces[piece];
         let Some(full) = &described.full else { return Ok(None) };
         let cases = if full.runs {
             self.program.outside_constraints(described.statement, "t", "s")
         } else {
             vec![self.domain_text(described.statement, "t", "s")]
         };
-        let sets = cases.into_iter().map(|case| {
-            let further = [&full.constraints[..], &[case]].concat();
-            match self.context.map(&self.piece_text(described, &further)) {
-                Err(IslError::Failed { message }) => Err(LegalityError::Malformed { piece, message }),
-                other => Ok(other?.wrap()?.flatten()?),
+        let in_full_tiles = match self.context.map(&self.piece_text(described, &full.constraints)) {
+            Err(IslError::Failed { message }) => return Err(LegalityError::Malformed { piece, message }),
+            other => other?.wrap()?.flatten()?.conjunctions()?,
+        };
+        let mut sets = Vec::new();
+        for case in cases {
+            let case = self.read_once_of_one(&case)?;
+            for all in &in_full_tiles {
+                sets.push(all.intersect(&case)?);
             }
-        });
-        sets.collect::<Result<_, _>>().map(Some)
+        }
+        Ok(Some(sets))
+    }
+
+    /// The scheduled instances that meet constraints (without `or`) on the instance, in a flat space.
+    fn read_once_of_one(&mut self, text: &str) -> Result<Conjunction<'c>, IslError> {
+        if let Some(known) = self.read_of_one.get(text) {
+            return known.copy();
+        }
+        let space = [self.instance("t", "s", ""), names("a", self.vector_length())].concat().join(", ");
+        let one = self.context.conjunction(&format!("{} {{ [{space}] : {text} }}", self.parameters()))?;
+        self.read_of_one.insert(text.to_owned(), one.copy()?);
+        Ok(one)
     }
 
     /// A piece under further constraints.
@@ -235,6 +260,24 @@ impl<'c> Relations<'c> {
         ))
     }
 
+    /// The pairs that meet all of these constraints (each without `or`), which are read once.
+    pub fn all_of(&mut self, constraints: &[String]) -> Result<Conjunction<'c>, IslError> {
+        let mut all = self.read_once("1 = 1")?;
+        for text in constraints {
+            all = all.intersect(&self.read_once(text)?)?;
+        }
+        Ok(all)
+    }
+
+    fn read_once(&mut self, text: &str) -> Result<Conjunction<'c>, IslError> {
+        if let Some(known) = self.read.get(text) {
+            return known.copy();
+        }
+        let one = self.constraint(text)?;
+        self.read.insert(text.to_owned(), one.copy()?);
+        Ok(one)
+    }
+
     /// All pairs of an instance in piece `first` and an instance in piece `second`, a union.
     pub fn pairs(&mut self, first: usize, second: usize) -> Result<Rc<Vec<Conjunction<'c>>>, IslError> {
         if let Some(known) = self.pairs.get(&(first, second)) {
@@ -257,9 +300,9 @@ impl<'c> Relations<'c> {
     }
 
     /// The constraint that both instances of a pair lie in the domains of these statements.
-    pub fn in_domains(&self, first: usize, second: usize) -> Result<Conjunction<'c>, IslError> {
-        let (first, second) = (self.domain_text(first, "t", "s"), self.domain_text(second, "u", "r"));
-        self.constraint(&format!("{first} and {second}"))
+    pub fn in_domains(&mut self, first: usize, second: usize) -> Result<Conjunction<'c>, IslError> {
+        let domains = [self.domain_text(first, "t", "s"), self.domain_text(second, "u", "r")];
+        self.all_of(&domains)
     }
 
     /// Whether a conjunction is empty, counted if so.

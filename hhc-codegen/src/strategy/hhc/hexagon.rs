@@ -67,14 +67,18 @@ impl Hexagon {
         // Away from the widest rows the gap repeats with the period of the slopes' denominators.
         let reach = 3 * self.lower.denom() * self.upper.denom();
         let near = (h - reach).max(0)..=(h + 1 + reach).min(last_row);
-        let rows: Vec<(i64, i64, i64)> = near.map(|a| (a, flat.row(a).0, flat.row(a).1)).collect();
+        let rows: Vec<(i64, i64)> = near.map(|a| flat.row(a)).collect();
         let mut least = self.least_flat_top_of_single_rows();
-        for (index, &(a, first, last)) in rows.iter().enumerate() {
-            for &(later, later_first, later_last) in &rows[index + 1..] {
-                let reaches = |slope: Rational| (slope * (later - a)).floor().to_integer();
-                let missing = |gap: i64, slope: Rational| reaches(slope) + 1 - (flat.pitch() + gap);
-                let short =
-                    missing(later_first - last, self.upper).max(missing(first - later_last, self.lower));
+        let pitch = flat.pitch();
+        // By the number of rows between two of them.
+        let reaches = |slope: Rational| -> Vec<i64> {
+            (0..rows.len() as i64).map(|rows| (slope * rows).floor().to_integer()).collect()
+        };
+        let apart: Vec<(i64, i64)> = reaches(self.upper).into_iter().zip(reaches(self.lower)).collect();
+        for (index, &(first, last)) in rows.iter().enumerate() {
+            let later = rows[index + 1..].iter().zip(&apart[1..]);
+            for (&(later_first, later_last), &(upper, lower)) in later {
+                let short = (upper + last - later_first).max(lower + later_last - first) + 1 - pitch;
                 least = least.max(flat.flat_top + short);
             }
         }
