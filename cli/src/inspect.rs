@@ -76,12 +76,14 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
     let wish = Wish {
         size: Some(&arguments.size.0),
         steps: Some(arguments.steps),
+        calls: 1,
         machine: named.as_ref(),
         threads: None,
         by: TileBy::Model,
         calibrate: false,
         runs: false,
         machine_code: true,
+        company: None,
     };
     let chosen = choice::choose(&stencil, &arguments.plan.tiling(), Target::Cuda, &wish, session)?;
     let planned = tilewright::plan(&stencil, &chosen.tiling, Target::Cuda, session)?;

@@ -203,6 +203,30 @@ fn a_rank_that_does_not_answer_is_named() {
 }
 
 #[test]
+fn tile_sizes_are_timed_on_all_ranks_of_a_computer_at_once() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let run = |threads: &str| {
+        let tiles = ["--strategy", "hhc", "--tile-by", "measure", "--threads", threads, "--verify", "--json"];
+        let request = ["run", "heat1d", "--size", "60001", "--steps", "40"];
+        let mut command = on_ranks(mpi, 2, &[&request[..], &tiles].concat());
+        command.env("TILEWRIGHT_STATE", folder.path("state"));
+        let document = finish(command).succeeded().json();
+        assert_eq!(document["verified"], true);
+        document["notes"].to_string()
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    // Threads have processors to themselves, or take turns.
+    let many = processors.to_string();
+    let cases = if everything() { vec!["1", &many] } else { vec!["1"] };
+    for threads in cases {
+        let (notes, fit) = (run(threads), processors > 1 && threads == "1");
+        assert!(notes.contains("timed on this computer"), "{notes}");
+        assert_eq!(notes.contains("timed on this computer, on 2 ranks at once"), fit, "{notes}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_what_would() {
     let Some(mpi) = mpi() else { return };
     let folder = Folder::new();

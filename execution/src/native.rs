@@ -80,6 +80,11 @@ impl NativeProgram {
         &self.library
     }
 
+    /// Its name there.
+    pub fn symbol(&self) -> &str {
+        &self.symbol
+    }
+
     /// Runs `steps` time steps from the initial levels in `data`, whose boundary must be prepared, and leaves
     /// the newest levels there. A signal ends the process while the function runs.
     ///

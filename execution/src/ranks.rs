@@ -19,11 +19,13 @@ use toolchain::library::Library;
 /// The code for MPI's own functions.
 const WORLD: &str = include_str!("../templates/openmp/world.c");
 
-type Start = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int) -> c_int;
+type Start = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
 type Stop = unsafe extern "C" fn() -> c_int;
 type Computer = unsafe extern "C" fn(*mut c_char, c_int) -> c_int;
-type Greatest = unsafe extern "C" fn(c_int) -> c_int;
-type Broadcast = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+type Processors = unsafe extern "C" fn(*mut c_int, *mut c_int, c_int) -> c_int;
+type Reduced = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
+type Broadcast = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
+type Together = unsafe extern "C" fn() -> c_int;
 type Open =
     unsafe extern "C" fn(*const c_longlong, *const c_int, c_longlong, c_int, *mut *mut c_void) -> c_int;
 type Free = unsafe extern "C" fn(*mut *mut c_void);
@@ -72,7 +74,21 @@ pub struct World {
     pub count: usize,
     /// How many of them are on this computer.
     pub here: usize,
+    /// The first one of these.
+    pub first_here: usize,
 }
+
+/// Which ranks take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// All of them.
+    All,
+    /// Those of this computer.
+    Here,
+}
+
+/// Processors of a computer that are asked for at most.
+const MOST_PROCESSORS: usize = 1024;
 
 impl World {
     /// Begins with MPI, once in a process.
@@ -92,37 +108,81 @@ impl World {
         library.keep();
         // SAFETY: the text above gives it this type.
         let start = unsafe { library.function::<Start>("tw_world_start") }?;
-        let (mut rank, mut count, mut here) = (0, 1, 1);
-        // SAFETY: it writes three numbers.
-        checked("MPI_Init_thread", unsafe { start(&mut rank, &mut count, &mut here) })?;
-        let [rank, count, here] = [rank, count, here].map(|number| usize::try_from(number).unwrap_or(0));
-        Ok(World { library, rank, count, here })
+        let (mut rank, mut count, mut here, mut first) = (0, 1, 1, 0);
+        // SAFETY: it writes four numbers.
+        checked("MPI_Init_thread", unsafe { start(&mut rank, &mut count, &mut here, &mut first) })?;
+        let [rank, count, here, first_here] =
+            [rank, count, here, first].map(|number| usize::try_from(number).unwrap_or(0));
+        Ok(World { library, rank, count, here, first_here })
     }
 
-    /// The greatest of the numbers of all ranks; all ranks call it.
+    /// Of each processor of this computer, whether this rank may use it, and how many ranks here may; none where the system does not
+    /// say. All ranks of the computer call it.
     ///
     /// # Errors
     /// What MPI says.
-    pub fn greatest(&self, number: i32) -> Result<i32> {
+    pub fn processors(&self) -> Result<Vec<(bool, usize)>> {
+        let (mut own, mut users) = (vec![0; MOST_PROCESSORS], vec![0; MOST_PROCESSORS]);
+        // SAFETY: the text gives it this type; it writes so many numbers into each.
+        let code = unsafe {
+            let processors = self.library.function::<Processors>("tw_world_processors")?;
+            processors(own.as_mut_ptr(), users.as_mut_ptr(), MOST_PROCESSORS as c_int)
+        };
+        checked("MPI_Allreduce", code)?;
+        let users = users.into_iter().map(|count| usize::try_from(count).unwrap_or(0));
+        Ok(own.into_iter().map(|may| may != 0).zip(users).filter(|(_, users)| *users > 0).collect())
+    }
+
+    fn reduced(&self, number: i32, sums: bool, among: Among) -> Result<i32> {
         // SAFETY: the text gives it this type; it takes any number.
-        let greatest = unsafe { self.library.function::<Greatest>("tw_world_greatest")?(number) };
-        if greatest < number { Err(failed("MPI_Allreduce", 9)) } else { Ok(greatest) }
+        let reduced = unsafe {
+            let reduce = self.library.function::<Reduced>("tw_world_reduced")?;
+            reduce(number, c_int::from(sums), c_int::from(among == Among::Here))
+        };
+        if reduced < number { Err(failed("MPI_Allreduce", 9)) } else { Ok(reduced) }
     }
 
-    /// The first rank's text, on all ranks.
+    /// The greatest of the ranks' numbers, none of which is negative; all of these ranks call it.
     ///
     /// # Errors
     /// What MPI says.
-    pub fn broadcast(&self, text: &str) -> Result<String> {
+    pub fn greatest(&self, number: i32, among: Among) -> Result<i32> {
+        self.reduced(number, false, among)
+    }
+
+    /// The sum of such numbers.
+    ///
+    /// # Errors
+    /// What MPI says, and a sum that is too large.
+    pub fn sum(&self, number: i32, among: Among) -> Result<i32> {
+        self.reduced(number, true, among)
+    }
+
+    /// The text of the first of the ranks, on all of them.
+    ///
+    /// # Errors
+    /// What MPI says.
+    pub fn broadcast(&self, text: &str, among: Among) -> Result<String> {
+        let first = if among == Among::All { 0 } else { self.first_here };
         let mut bytes = text.as_bytes().to_vec();
-        let length = self.greatest(if self.rank == 0 { bytes.len() as i32 } else { 0 })?;
+        let length = self.greatest(if self.rank == first { bytes.len() as i32 } else { 0 }, among)?;
         bytes.resize(length.max(0) as usize, b' ');
         // SAFETY: the text gives it this type; there are as many bytes.
         let code = unsafe {
-            self.library.function::<Broadcast>("tw_world_broadcast")?(bytes.as_mut_ptr().cast(), length)
+            let broadcast = self.library.function::<Broadcast>("tw_world_broadcast")?;
+            broadcast(bytes.as_mut_ptr().cast(), length, c_int::from(among == Among::Here))
         };
         checked("MPI_Bcast", code)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Waits for the ranks of this computer, which all call it at about the same time.
+    ///
+    /// # Errors
+    /// What MPI says.
+    pub fn together(&self) -> Result<()> {
+        // SAFETY: the text gives it this type.
+        checked("MPI_Barrier", unsafe { self.library.function::<Together>("tw_world_together")?() })
     }
 
     /// Seconds of one way of a message of so many bytes between the first rank and the last one, the least of several

@@ -1,24 +1,27 @@
 /* MPI for a process that is built without it and loads this at run time. */
-#define _POSIX_C_SOURCE 199309L
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <mpi.h>
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* Begins with MPI; the rank, the number of ranks, and how many of them are on this computer. */
-int tw_world_start(int *rank, int *count, int *here)
+/* The ranks of this computer. */
+static MPI_Comm tw_computer = MPI_COMM_NULL;
+
+/* Begins with MPI; the rank, the number of ranks, how many of them are on this computer, and the first one of these. */
+int tw_world_start(int *rank, int *count, int *here, int *first)
 {
     int level = 0;
-    MPI_Comm computer;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return 9;
     if (level < MPI_THREAD_FUNNELED) return 10;
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, count);
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, *rank, MPI_INFO_NULL, &computer) != MPI_SUCCESS) return 9;
-    MPI_Comm_size(computer, here);
-    MPI_Comm_free(&computer);
-    return 0;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, *rank, MPI_INFO_NULL, &tw_computer) != MPI_SUCCESS) return 9;
+    MPI_Comm_size(tw_computer, here);
+    *first = *rank;
+    return MPI_Bcast(first, 1, MPI_INT, 0, tw_computer) == MPI_SUCCESS ? 0 : 9;
 }
 
 /* The name of this computer. */
@@ -36,17 +39,33 @@ int tw_world_computer(char *name, int most)
 /* Ends with MPI. */
 int tw_world_stop(void)
 {
+    if (MPI_Comm_free(&tw_computer) != MPI_SUCCESS) return 9;
     return MPI_Finalize() == MPI_SUCCESS ? 0 : 9;
 }
 
-/* The greatest of the numbers of all ranks. Who waits sleeps: libraries of MPI keep a processor busy with waiting, and another rank may be
- * compiling, or measuring how fast tiles are. */
-int tw_world_greatest(int number)
+/* Of each processor of this computer, whether this rank may use it, and how many of the ranks here may: zeros where the system does not say. */
+int tw_world_processors(int *own, int *users, int count)
+{
+    for (int number = 0; number < count; ++number) own[number] = 0;
+#ifdef __linux__
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        for (int number = 0; number < count && number < CPU_SETSIZE; ++number) own[number] = CPU_ISSET(number, &set) != 0;
+    }
+#endif
+    return MPI_Allreduce(own, users, count, MPI_INT, MPI_SUM, tw_computer) == MPI_SUCCESS ? 0 : 9;
+}
+
+/* The greatest of the numbers of all ranks, or of those of this computer, or their sum; numbers are not negative. Who waits sleeps: libraries of
+ * MPI keep a processor busy with waiting, and another rank may be compiling. */
+int tw_world_reduced(int number, int sum, int here)
 {
     const struct timespec pause = { 0, 500000 };
     int all = number, done = 0;
     MPI_Request request;
-    if (MPI_Iallreduce(&number, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request) != MPI_SUCCESS) return -1;
+    const MPI_Comm comm = here ? tw_computer : MPI_COMM_WORLD;
+    if (MPI_Iallreduce(&number, &all, 1, MPI_INT, sum ? MPI_SUM : MPI_MAX, comm, &request) != MPI_SUCCESS) return -1;
     for (int looks = 0; !done; ++looks) {
         if (looks > 100) nanosleep(&pause, NULL);
         if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
@@ -63,7 +82,7 @@ int tw_world_way(long long bytes, int rounds, double *seconds)
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     *seconds = 0;
     char *buffer = (char *)calloc(1, (size_t)bytes + 1);
-    if (tw_world_greatest(buffer == NULL) != 0 || count < 2) {
+    if (tw_world_reduced(buffer == NULL, 0, 0) != 0 || count < 2) {
         free(buffer);
         return count < 2 ? 8 : 1;
     }
@@ -80,11 +99,17 @@ int tw_world_way(long long bytes, int rounds, double *seconds)
         if (round == 0 || way < *seconds) *seconds = way;
     }
     free(buffer);
-    return tw_world_greatest(code);
+    return tw_world_reduced(code, 0, 0);
 }
 
-/* The first rank's bytes. */
-int tw_world_broadcast(void *bytes, int count)
+/* The bytes of the first rank, of all or of this computer. */
+int tw_world_broadcast(void *bytes, int count, int here)
 {
-    return MPI_Bcast(bytes, count, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS ? 0 : 9;
+    return MPI_Bcast(bytes, count, MPI_BYTE, 0, here ? tw_computer : MPI_COMM_WORLD) == MPI_SUCCESS ? 0 : 9;
+}
+
+/* The ranks of this computer go on at the same time. Nobody is late, so that nobody sleeps. */
+int tw_world_together(void)
+{
+    return MPI_Barrier(tw_computer) == MPI_SUCCESS ? 0 : 9;
 }

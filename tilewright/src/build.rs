@@ -168,12 +168,14 @@ fn chosen(
     let wish = Wish {
         size: Some(request.size),
         steps: Some(request.steps),
+        calls: 1,
         machine: request.machine.or(device),
         threads: threads.filter(|_| target == Target::OpenMp),
         by: request.tile_by,
         calibrate: request.calibrate,
         runs: true,
         machine_code: request.backend == Backend::Cuda,
+        company: None,
     };
     choice::choose(stencil, &request.tiling, target, &wish, observer)
 }

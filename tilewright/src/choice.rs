@@ -1,6 +1,6 @@
 //! Which tile sizes are used where none are given.
 
-use crate::contest::{self, Contest, Standing};
+use crate::contest::{self, Company, Contest, Standing};
 use crate::cpu_model::{CpuModel, usable_threads};
 use crate::error::{Error, Kind, Result};
 use crate::finalists::{self, Finalist, Verdict};
@@ -39,8 +39,10 @@ pub enum TileBy {
 pub struct Wish<'a> {
     /// Grid extents.
     pub size: Option<&'a [i64]>,
-    /// Time steps.
+    /// Time steps of a call.
     pub steps: Option<i64>,
+    /// Calls of the execution, where one call follows another: ranks of MPI have one between two exchanges.
+    pub calls: i64,
     /// The machine.
     pub machine: Option<&'a Machine>,
     /// Threads of a CPU; where neither they nor a machine are given, all that this program may use.
@@ -53,6 +55,8 @@ pub struct Wish<'a> {
     pub runs: bool,
     /// Whether NVIDIA's compiler makes machine code of the text, so that registers matter.
     pub machine_code: bool,
+    /// The ranks of this computer that compute at the same time, where this process is the first of several.
+    pub company: Option<&'a dyn Company>,
 }
 
 /// The choice.
@@ -370,7 +374,7 @@ fn on_cpu(
         return Ok(Chosen::new(wanted.clone(), BY_DEFAULT));
     };
     // What is over in no time is not worth measuring anything.
-    let long = seconds >= contest::SHORTEST_S || wish.by == TileBy::Measure;
+    let long = seconds * wish.calls as f64 >= contest::SHORTEST_S || wish.by == TileBy::Measure;
     if long && wish.calibrate && !here.is_measured_for(&stencil.program) {
         here = here::measured(here, stencil, observer)?;
         let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
@@ -383,9 +387,11 @@ fn on_cpu(
         all_strategies: auto,
         size,
         steps,
+        calls: wish.calls,
         threads: usize::try_from(threads).unwrap_or(1),
         runs: wish.runs,
         wanted: wish.by == TileBy::Measure,
+        company: wish.company,
     };
     let model_only = match wish.by {
         TileBy::Guarded => !long || here.named || !wish.calibrate,
@@ -394,7 +400,7 @@ fn on_cpu(
     let standing = if model_only { None } else { contested(&contest, &tile, observer)? };
     let chosen = match standing {
         Some(standing) => {
-            let (words, taken) = (standing.words(), standing.taken());
+            let (words, taken) = (standing.words(contest.ranks()), standing.taken());
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
             Chosen { tiled: standing.tiled, ..Chosen::new(tiling, words) }
         }

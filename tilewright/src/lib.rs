@@ -52,6 +52,7 @@ pub mod observer;
 pub mod on_ranks;
 pub mod output;
 pub mod plan;
+mod processors;
 pub mod profiling;
 pub mod rank_watch;
 pub mod ranks;

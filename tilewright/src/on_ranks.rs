@@ -1,17 +1,21 @@
 //! A stencil run on the ranks of MPI that this process is one of.
 
 use crate::choice::{self, TileBy, Wish};
+use crate::contest::{self, Company};
 use crate::data::{self, Arrangement, FieldFile, InputFiles};
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
 use crate::plan::{Tiling, plan};
-use crate::ranks::{Exchange, Ranks, check, exchange, exchange_once, ghosts, least_cut, product_text};
+use crate::processors::Processors;
+use crate::ranks::{
+    Exchange, Ranks, check, chosen_depth, exchange, exchange_once, ghosts, least_cut, product_text,
+};
 use cost_models::machine::Machine;
 use execution::compare::{Comparison, checksum, compare};
 use execution::grid::{ProgramData, ValuesRef, check_memory};
 use execution::layout::grid_points;
-use execution::ranks::{RankFacts, RanksGrid, RanksProgram, World};
+use execution::ranks::{Among, RankFacts, RanksGrid, RanksProgram, World};
 use execution::{initial, reference};
 use hhc_codegen::TileSizes;
 use hhc_codegen::pipeline::Planned;
@@ -33,7 +37,8 @@ pub struct RanksRequest<'a> {
     pub tiling: Tiling,
     /// The machine that tile sizes are chosen for.
     pub machine: Option<&'a Machine>,
-    /// Who chooses them where neither they nor a machine are given: the first rank does, for its own box, while the others wait.
+    /// Who chooses them where neither they nor a machine are given: the first rank does, for its own box. In a contest the other ranks of its
+    /// computer run the same tiles at the same time, where each has processors of its own.
     pub tile_by: TileBy,
     /// Whether its computer may be measured for that.
     pub calibrate: bool,
@@ -96,6 +101,9 @@ pub struct OnRanks {
     pub comparison: Option<Comparison>,
 }
 
+/// Steps of a tile that the first guess of how deep ghost zones are is for, before there is a tile.
+const USUAL_TILE_STEPS: i64 = 16;
+
 /// A tiling as the first rank tells it to the others, and back.
 fn told(world: &World, tiling: Result<Tiling>) -> Result<Tiling> {
     let text = match &tiling {
@@ -104,7 +112,7 @@ fn told(world: &World, tiling: Result<Tiling>) -> Result<Tiling> {
         }
         Err(_) => String::new(),
     };
-    let heard = world.broadcast(&text)?;
+    let heard = world.broadcast(&text, Among::All)?;
     let tiling = tiling?;
     if world.rank == 0 {
         return Ok(tiling);
@@ -113,6 +121,28 @@ fn told(world: &World, tiling: Result<Tiling>) -> Result<Tiling> {
         heard.split_once(' ').ok_or_else(|| Error::infeasible("the first rank has no tiling"))?;
     let tile = if tile.is_empty() { None } else { Some(TileSizes::parse(tile)?) };
     Ok(Tiling { strategy: strategy.to_owned(), tile })
+}
+
+impl Company for World {
+    fn ranks(&self) -> usize {
+        self.here
+    }
+
+    fn told(&self, text: &str) -> Result<String> {
+        Ok(self.broadcast(text, Among::Here)?)
+    }
+
+    fn greatest(&self, number: i32) -> Result<i32> {
+        Ok(World::greatest(self, number, Among::Here)?)
+    }
+
+    fn sum(&self, number: i32) -> Result<i32> {
+        Ok(World::sum(self, number, Among::Here)?)
+    }
+
+    fn together(&self) -> Result<()> {
+        Ok(World::together(self)?)
+    }
 }
 
 /// Runs the program. All ranks call this with the same request. Each step that can fail on one rank alone is agreed upon:
@@ -142,31 +172,47 @@ pub fn run(
         }
     }
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = request.threads.unwrap_or((cores / world.here.max(1)).max(1));
-    // Tile sizes suit the box of a rank.
+    let processors = Processors { used: world.processors()?, cores, ranks: world.here };
+    let threads = request.threads.unwrap_or_else(|| processors.share());
+    let all_threads = world.sum(i32::try_from(threads).unwrap_or(i32::MAX / 1024), Among::Here)?;
+    // Ranks that take turns on a processor are better timed by themselves.
+    let beside = world.here > 1 && processors.suffice(usize::try_from(all_threads).unwrap_or(usize::MAX));
+    // Tile sizes suit the box of a rank, and the steps between two exchanges, after which tiles begin anew.
+    let zones = ghosts(program)?;
     let counts = match request.ranks.counts() {
         Some(counts) => counts.to_vec(),
-        None => least_cut(&ghosts(program)?, request.size, world.count as i64),
+        None => least_cut(&zones, request.size, world.count as i64),
     };
+    let usual = || chosen_depth(program, &zones, request.size, &counts, (USUAL_TILE_STEPS, true));
+    let band = request.depth.or_else(usual).unwrap_or(request.steps).clamp(1, request.steps.max(1));
     let own: Vec<i64> =
         request.size.iter().zip(&counts).map(|(extent, count)| (extent / count).max(1)).collect();
     let wish = Wish {
         size: Some(&own),
-        steps: Some(request.steps),
+        steps: Some(band),
+        calls: request.steps / band,
         machine: request.machine,
         threads: i64::try_from(threads).ok(),
         by: request.tile_by,
         calibrate: request.calibrate,
         runs: true,
         machine_code: false,
+        company: beside.then_some(world as &dyn Company),
     };
     let mut notes = Vec::new();
-    let chosen = match world.rank {
-        0 => choice::choose(stencil, &request.tiling, Target::OpenMp, &wish, observer).map(|chosen| {
+    let chosen = if world.rank == 0 {
+        let chosen = choice::choose(stencil, &request.tiling, Target::OpenMp, &wish, observer);
+        // Whatever came of it, the others wait for a word.
+        contest::dismiss(world)?;
+        chosen.map(|chosen| {
             notes.extend(chosen.notes());
             chosen.tiling
-        }),
-        _ => Ok(request.tiling.clone()),
+        })
+    } else {
+        if world.first_here == 0 {
+            contest::accompany(world, program, threads)?;
+        }
+        Ok(request.tiling.clone())
     };
     let tiling = all_or_none(world, told(world, chosen))?;
     let planned = plan(stencil, &tiling, Target::OpenMp, observer)?;
@@ -214,7 +260,6 @@ pub fn run(
     let (checksum, comparison) = result(program, &grid, world, request, observer)?;
     let depth = facts.first().map_or(1, |facts| facts.depth);
     let counts = facts.first().map(|facts| facts.ranks.clone()).unwrap_or_default();
-    let zones = ghosts(program)?;
     let sent = pieces(from, request)
         .map(|(begin, end)| exchange(program, &zones, request.size, &counts, depth, end - begin));
     Ok(OnRanks {
@@ -307,7 +352,7 @@ pub fn all_or_none<T>(world: &World, value: Result<T>) -> Result<T> {
         Err(error) if is_elsewhere(error) => 1,
         Err(_) => 1 + (world.count - world.rank) as i32,
     };
-    if world.greatest(own)? == own { value } else { Err(Error::infeasible(ELSEWHERE)) }
+    if world.greatest(own, Among::All)? == own { value } else { Err(Error::infeasible(ELSEWHERE)) }
 }
 
 /// The grid; where it does not fit, what would.
@@ -407,7 +452,7 @@ fn result(
     let fits = if first { check_memory(bytes * (1 + u128::from(request.verify))) } else { Ok(()) };
     if request.verify {
         all_or_none(world, fits.map_err(Error::from))?;
-    } else if world.greatest(i32::from(fits.is_err()))? != 0 {
+    } else if world.greatest(i32::from(fits.is_err()), Among::All)? != 0 {
         return Ok((None, None));
     }
     let data = if first { ProgramData::zeroed(program, request.size).map(Some) } else { Ok(None) };

@@ -8,7 +8,7 @@
 //! Without such connections (a firewall, no port) there is no watch, and a run is as it would be without one.
 
 use crate::error::Result;
-use execution::ranks::World;
+use execution::ranks::{Among, World};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
@@ -109,7 +109,7 @@ impl Watch {
         let mut secret = token();
         let port = listener.as_ref().and_then(|own| own.local_addr().ok()).map_or(0, |own| own.port());
         let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        let line = world.broadcast(&format!("{name} {port} {hex} {}", std::process::id()))?;
+        let line = world.broadcast(&format!("{name} {port} {hex} {}", std::process::id()), Among::All)?;
         let [computer, port, hex, process] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Ok(watch);
         };

@@ -1,6 +1,7 @@
 //! Programs on the ranks of MPI: what can be spread, and over which ranks.
 
 use crate::error::{Error, Result};
+use hhc_codegen::backend::openmp::{RANKS_COSTS, RanksCosts};
 use hhc_codegen::strategy::Target;
 use polyhedral::ghost::{GhostProof, Ghosts};
 use polyhedral::program::{Field, FieldRole, Program};
@@ -64,6 +65,56 @@ pub fn least_cut(ghosts: &Ghosts, size: &[i64], ranks: i64) -> Vec<i64> {
     let least = all.iter().map(|own| own.0).fold(f64::INFINITY, f64::min);
     all.retain(|own| own.0 <= least * (1.0 + 1e-12));
     all.into_iter().next().map_or_else(Vec::new, |own| own.1)
+}
+
+/// The deepest ghost zones that the library chooses among, where there are any.
+const DEEPEST: i64 = 4096;
+
+/// How deep the ghost zones are that make a step cheapest on the rank with the most points, for tiles of so many steps, where each point is
+/// computed `once` or not; none where nothing is cut. As `tw_chosen_depth` of the library.
+pub fn chosen_depth(
+    program: &Program,
+    ghosts: &Ghosts,
+    size: &[i64],
+    ranks: &[i64],
+    (tile_steps, once): (i64, bool),
+) -> Option<i64> {
+    let dimensions = || 0..size.len();
+    let cut = |d: usize| ranks[d] > 1 || program.periodic[d];
+    let room = dimensions().filter(|&d| cut(d)).flat_map(|d| {
+        let sides = ghosts.reach[d].iter().zip(ghosts.frame[d]).filter(|(reach, _)| **reach > 0);
+        sides.map(move |(reach, frame)| (size[d] / ranks[d] - frame) / reach).collect::<Vec<_>>()
+    });
+    let deepest = room.min().filter(|_| dimensions().any(cut))?.min(DEEPEST);
+    let RanksCosts { latency_s, bandwidth_bytes_per_s, memory_bytes_per_s, point_s } = RANKS_COSTS;
+    let exchanged = levels(program, true).1 as f64;
+    let of_field = |field: &Field| {
+        let state = usize::from(matches!(field.role, FieldRole::State { .. }));
+        (field.element.bytes() * (state + 1)) as f64
+    };
+    let stored: f64 = program.fields.iter().map(of_field).sum();
+    let seconds = |k: i64| {
+        let (mut own, mut wide, mut messages, mut local) = (1.0, 1.0, 1.0, 1.0);
+        for d in dimensions() {
+            let extent = ((size[d] + ranks[d] - 1) / ranks[d]) as f64;
+            let sides = (0..2).filter(|&side| program.periodic[d] || ranks[d] > 1 + side as i64);
+            let zones: f64 =
+                sides.map(|side| (k * ghosts.reach[d][side] + ghosts.frame[d][side]) as f64).sum();
+            messages *= if program.periodic[d] || ranks[d] > 2 { 3.0 } else { ranks[d] as f64 };
+            local *= if program.periodic[d] && ranks[d] == 1 { 3.0 } else { 1.0 };
+            own *= extent;
+            wide *= extent + zones;
+        }
+        let passes = (1 + (2 * k + tile_steps - 1) / tile_steps) as f64 / 2.0;
+        let points = if once { (own + wide) / 2.0 } else { wide };
+        (latency_s * (messages - local)
+            + (wide - own) * exchanged / bandwidth_bytes_per_s
+            + wide * stored * passes / memory_bytes_per_s)
+            / k as f64
+            + points * point_s
+    };
+    // Of equal ones the first.
+    (1..=deepest).min_by(|&a, &b| seconds(a).total_cmp(&seconds(b)))
 }
 
 /// Refuses what cannot be spread over ranks. Nothing is refused where there are none.

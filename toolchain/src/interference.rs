@@ -27,12 +27,23 @@ impl Watch {
     /// The part of all processors' time that others used since then, between 0 and 1; `None` where the system does
     /// not tell, or the interval is too short to say.
     pub fn others(&self) -> Option<f64> {
+        self.others_than(0)
+    }
+
+    /// The same, where processes that are no others used so many clock ticks.
+    pub fn others_than(&self, ticks: u64) -> Option<f64> {
         let (before, now) = (self.0?, Ticks::now()?);
         let all = now.all.checked_sub(before.all).filter(|&all| all >= 10)?;
-        let others =
-            (now.busy.saturating_sub(before.busy)).saturating_sub(now.own.saturating_sub(before.own));
+        let known = now.own.saturating_sub(before.own) + ticks;
+        let others = now.busy.saturating_sub(before.busy).saturating_sub(known);
         // One tick of either kind may be counted late.
         Some((others.saturating_sub(2) as f64 / all as f64).min(1.0))
+    }
+
+    /// Clock ticks that this process used since then; 0 where the system does not tell.
+    pub fn own(&self) -> u64 {
+        let own = || Some(Ticks::now()?.own.saturating_sub(self.0?.own));
+        own().unwrap_or(0)
     }
 
     /// Whether others used more than is tolerated.

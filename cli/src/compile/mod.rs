@@ -76,12 +76,14 @@ impl Job<'_> {
         let wish = Wish {
             size: size.as_deref(),
             steps: arguments.steps,
+            calls: 1,
             machine: machine.as_ref(),
             threads: None,
             by: arguments.choice.tile_by(),
             calibrate: !arguments.choice.no_calibrate,
             runs: false,
             machine_code: true,
+            company: None,
         };
         let target = arguments.target.target();
         let ranks = arguments.ranks.as_ref().map(|ranks| &ranks.0);

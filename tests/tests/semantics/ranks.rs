@@ -10,6 +10,7 @@ use execution::grid::{ProgramData, ValuesRef};
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::backend::openmp;
+use hhc_codegen::plan_counts;
 use hhc_codegen::strategy::{self, Target};
 use polyhedral::ghost::Ghosts;
 use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
@@ -17,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
-use tilewright::ranks::{Exchange, exchange, exchange_once, products};
+use tilewright::ranks::{Exchange, chosen_depth, exchange, exchange_once, products};
 use tilewright_tests::workspace;
 
 /// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking (the option's number), and a
@@ -68,6 +69,8 @@ struct Overlap {
 /// Programs as one executable in a folder.
 struct Built {
     programs: Vec<Arc<Program>>,
+    /// Steps of their tiles, and whether each point is computed once; none on devices.
+    tiles: Vec<Option<(i64, bool)>>,
     folder: tempfile::TempDir,
 }
 
@@ -139,7 +142,7 @@ impl Built {
             std::fs::write(at("cuda_runtime.h"), "#include \"cuda_runtime_api.h\"\n").unwrap();
             std::fs::write(at("tw_fibers.h"), cuda_host::FIBERS).unwrap();
         }
-        let mut list = String::new();
+        let (mut list, mut tiles) = (String::new(), Vec::new());
         for (program, wrong) in &programs {
             let name = &program.name;
             let small = |name: &str| small_plan(program, strategy::by_name(name).unwrap(), 0);
@@ -148,7 +151,10 @@ impl Built {
                 Target::OpenMp => openmp::generate_ranks(&plan, None),
                 Target::Cuda => cuda::generate_ranks(&plan, &CudaOptions::default(), None),
             };
-            for mut file in files.unwrap().files {
+            let files = files.unwrap();
+            let tile = (plan_counts::steps_of_tile(&plan), files.lines.is_some());
+            tiles.push(Some(tile).filter(|_| target == Target::OpenMp));
+            for mut file in files.files {
                 if file.name.contains("_mpi") && !file.name.ends_with("_main.c") {
                     has_manners(&file.name, &file.text);
                 }
@@ -190,7 +196,7 @@ impl Built {
             .args(objects)
             .args(["-fopenmp", "-lm", "-o", "program"])
             .current_dir(&folder));
-        Built { programs: programs.into_iter().map(|(program, _)| program).collect(), folder }
+        Built { programs: programs.into_iter().map(|(program, _)| program).collect(), tiles, folder }
     }
 
     /// Runs all cases, which have as many ranks; messages take as much longer, as a part of a band's computing.
@@ -341,7 +347,13 @@ fn pass(built: &Built, mpirun: &str, cases: &[Case]) {
     for (case, outcome) in cases.iter().zip(outcomes) {
         let program = &built.programs[case.program];
         assert_eq!((outcome.code, outcome.mismatches), (0, 0), "{} {case:?}: {outcome:?}", program.name);
-        assert!(case.depth == 0 || case.depth == outcome.depth, "{case:?}: {outcome:?}");
+        if case.depth > 0 {
+            assert_eq!(case.depth, outcome.depth, "{case:?}: {outcome:?}");
+        } else if let Some(tile) = built.tiles[case.program] {
+            let ghosts = Ghosts::of(program).unwrap();
+            let chosen = chosen_depth(program, &ghosts, &case.size, &case.ranks, tile);
+            assert!(chosen.is_none_or(|depth| depth == outcome.depth), "{chosen:?} {case:?}: {outcome:?}");
+        }
         let Exchange { messages, bytes, .. } = modelled(program, case, outcome.depth);
         assert_eq!((outcome.messages, outcome.bytes), (messages, bytes), "{} {case:?}", program.name);
         assert_eq!(outcome.seen, (messages, bytes), "{} {case:?}", program.name);

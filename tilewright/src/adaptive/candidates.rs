@@ -52,9 +52,11 @@ pub fn candidates(
             all_strategies,
             size: &own.size,
             steps: own.steps,
+            calls: 1,
             threads: usize::try_from(own.threads).unwrap_or(1),
             runs: false,
             wanted: false,
+            company: None,
         };
         let entrants = contest.entrants(&good.unwrap_or_else(|| first.tile.clone()));
         for entrant in entrants.into_iter().filter(|entrant| entrant.predicted_s.is_some()) {

@@ -165,12 +165,14 @@ fn fixed(
     let wish = Wish {
         size: None,
         steps: None,
+        calls: 1,
         machine: Some(machine),
         threads: None,
         by: TileBy::Model,
         calibrate: false,
         runs: false,
         machine_code: false,
+        company: None,
     };
     let chosen = choice::choose(stencil, request.tiling, Target::OpenMp, &wish, observer)?;
     let strategy = strategies::named_for(&chosen.tiling.strategy, &stencil.program)?;

@@ -1,6 +1,7 @@
 //! Results that are kept as trials in the state folder, in `@choices`: what each entrant took, and by how much the model
 //! was wrong about it.
 
+use super::company::at_once;
 use super::{Contest, Entrant, Standing, winner};
 use crate::{record, state};
 use hhc_codegen::strategy;
@@ -21,6 +22,11 @@ const MODEL_ERROR: &str = "model_error";
 type Held = (String, Vec<Entrant>);
 
 impl Contest<'_> {
+    /// Where it is held, with which all jobs end.
+    fn place(&self) -> String {
+        format!(", on {}{}", processor_id(), at_once(self.ranks()))
+    }
+
     /// What the contest is about, in a form that is the same for all runs of its class: extents within a quarter of a power
     /// of two, steps within two powers.
     fn setting(&self) -> Setting {
@@ -35,7 +41,7 @@ impl Contest<'_> {
         let compiler = Compiler::find(Language::C).map(|found| found.version().to_owned());
         let among = if self.all_strategies { " among strategies" } else { "" };
         Setting {
-            job: format!("{}{among}, on {}", setting.job, processor_id()),
+            job: format!("{}{among}{}", setting.job, self.place()),
             compiler: compiler.unwrap_or_default(),
             threads: self.threads.to_string(),
             machine: self.model.machine.description.clone(),
@@ -64,7 +70,7 @@ impl Contest<'_> {
         let Ok(path) = state::trials_to_read(Path::new(KEPT)) else { return Vec::new() };
         let Ok(content) = trials::store::read(&path) else { return Vec::new() };
         let own = self.setting();
-        let here = format!(", on {}", processor_id());
+        let here = self.place();
         let is_alike = |other: &Setting| {
             let class = |of: &Setting| {
                 [&of.source, &of.compiler, &of.threads, &of.version, &of.size, &of.steps].map(Clone::clone)

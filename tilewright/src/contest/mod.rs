@@ -3,12 +3,18 @@
 //!
 //! All entrants are compiled as one object, and run in turn: in heats on a grid like the user's, of which who is clearly behind drops
 //! out, and in a final of few on the user's own as far as that is not too large (`track.rs`). The times are kept as trials in the
-//! [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes.
+//! [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes. Ranks of MPI that share a
+//! computer run in it all at once (`company.rs`, `leading.rs`).
 
+mod company;
 mod entrants;
+mod ground;
 mod kept;
+mod leading;
 mod rounds;
 mod track;
+
+pub use company::{Company, accompany, dismiss};
 
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
@@ -29,14 +35,18 @@ pub struct Contest<'a> {
     pub all_strategies: bool,
     /// Grid extents.
     pub size: &'a [i64],
-    /// Time steps.
+    /// Time steps of a call.
     pub steps: i64,
+    /// Calls of the run.
+    pub calls: i64,
     /// Threads at work.
     pub threads: usize,
     /// Whether the run follows, so that a part of its time may go into the contest.
     pub runs: bool,
     /// Whether the user asked for it: it has more entrants, and is remembered however busy the machine is.
     pub wanted: bool,
+    /// The ranks that run at the same time, of which this process is the first.
+    pub company: Option<&'a dyn Company>,
 }
 
 /// One who takes part.
@@ -112,10 +122,12 @@ impl Standing {
         &self.entrants[self.winner]
     }
 
-    /// How the choice came about, for a report.
-    pub fn words(&self) -> String {
+    /// How the choice came about, for a report, where so many ranks ran at once.
+    pub fn words(&self, ranks: usize) -> String {
         let when = if self.tiled.is_none() { " before" } else { "" };
-        let all = format!("the fastest of {} that were timed on this computer{when}", self.entrants.len());
+        let at_once = company::at_once(ranks);
+        let all =
+            format!("the fastest of {} that were timed on this computer{when}{at_once}", self.entrants.len());
         match self.entrants[0].point_s.zip(self.taken().point_s) {
             Some((model, best)) if self.winner > 0 => {
                 format!("{all}; the model's choice takes {:.0} % longer", 100.0 * (model / best - 1.0))

@@ -35,13 +35,14 @@ impl Contest<'_> {
     /// A compiler that is missing, memory, an interruption.
     pub fn hold(&self, mut entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
         let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
-        let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
+        let part = if self.runs { predicted_s * self.calls as f64 * BUDGET_PART } else { 0.0 };
         let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
         if plans.is_empty() {
             return Err(Error::internal("a contest without entrants"));
         }
         let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
+        self.share(&tiled)?;
         progress(1);
         let (start, watch) = (Instant::now(), Watch::start());
         let mut track = Track::of_heats(self, &plans, &entrants, predicted_s)?;
@@ -94,7 +95,8 @@ impl Contest<'_> {
             entrant.point_s = Some(*point_s);
         }
         // Among others' work chance decides who is fast: the next run looks again.
-        if self.wanted || watch.others().is_none_or(|others| others <= BUSY) {
+        let strangers = self.strangers(&watch)?;
+        if self.wanted || strangers.is_none_or(|strangers| strangers <= BUSY) {
             self.remember(&entrants);
         }
         let winner = winner(&entrants, 0, |one| self.may_win(one));

@@ -1,19 +1,15 @@
 //! What entrants run on: a grid like the user's and as large as it need be, and so many time steps that most tiles are whole.
 //! Who drops out early is found on a small one; who is taken, on the user's own where it is not too large.
 
+use super::ground::Ground;
 use super::{Contest, Entrant};
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
-use execution::grid::ProgramData;
-use execution::initial;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
-use execution::reference::default_parameters;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy;
-use std::time::Instant;
-use toolchain::interrupt;
 
 /// One run of a heat should take so long, in seconds, and at most so long where tiles are wide; one of the final.
 const HEAT_S: f64 = 0.06;
@@ -40,13 +36,11 @@ const LEAST_EXTENT: i64 = 128;
 /// What the model may say at most for one entrant against the others where times are carried over to the run.
 const MOST_CARRIED: f64 = 1.15;
 
-/// A grid and time steps, ready for runs.
+/// A grid and time steps, ready for runs of the contest.
 pub struct Track<'a> {
     contest: &'a Contest<'a>,
-    data: ProgramData,
-    steps: i64,
-    parameters: Vec<f64>,
-    /// Points times steps.
+    ground: Ground,
+    /// Points times steps of all calls.
     updates: f64,
     /// How much longer a point takes in the user's run by the model, for each entrant.
     scale: Vec<f64>,
@@ -68,7 +62,8 @@ impl<'a> Track<'a> {
             shape.bytes_of(LONG_HEAT_S).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(HEAT_S));
         let tiles = TILES_OF_A_THREAD * contest.threads as f64 * contest.widest(plans);
         let size = shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(LONG_HEAT_S)));
-        Track::new(contest, entrants, &size, steps)
+        let calls = shape.calls_in(HEAT_S, contest, &size);
+        Track::new(contest, entrants, &size, [steps, calls])
     }
 
     /// For the final, in which the user's run was measured to take so many seconds; `None` where heats were on the same.
@@ -79,27 +74,31 @@ impl<'a> Track<'a> {
         run_s: f64,
     ) -> Result<Option<Track<'a>>> {
         let contest = self.contest;
+        let ground = &self.ground;
         let most = TIMES_WHOLE[contest.stencil.program.dimension() - 1] * contest.enough_steps(plans);
         let whole = contest.steps <= most || run_s <= FINAL_S;
-        let steps = if whole { contest.steps.max(1) } else { self.steps };
+        let steps = if whole { contest.steps.max(1) } else { ground.steps() };
         let shape = Shape::of(contest, run_s, steps)?;
         let bytes = shape.bytes_of(FINAL_S);
         let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes));
-        size.iter_mut().zip(self.data.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
-        if (size.as_slice(), steps) == (self.data.size(), self.steps) {
+        size.iter_mut().zip(ground.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
+        if (size.as_slice(), steps) == (ground.size(), ground.steps()) {
             return Ok(None);
         }
-        Track::new(contest, entrants, &size, steps).map(Some)
+        let calls = shape.calls_in(FINAL_S, contest, &size);
+        Track::new(contest, entrants, &size, [steps, calls]).map(Some)
     }
 
-    fn new(contest: &'a Contest<'a>, entrants: &[Entrant], size: &[i64], steps: i64) -> Result<Track<'a>> {
-        let program = &contest.stencil.program;
+    fn new(
+        contest: &'a Contest<'a>,
+        entrants: &[Entrant],
+        size: &[i64],
+        [steps, calls]: [i64; 2],
+    ) -> Result<Track<'a>> {
         Ok(Track {
             contest,
-            data: initial::random(program, Layout::padded(program, size)?, steps, 1)?,
-            steps,
-            parameters: default_parameters(program),
-            updates: contest.updates(size, steps),
+            ground: contest.ground(size, [steps, calls])?,
+            updates: contest.updates(size, steps) * calls as f64,
             scale: contest.scales(entrants, size, steps)?,
         })
     }
@@ -109,11 +108,9 @@ impl<'a> Track<'a> {
     /// # Errors
     /// An interruption.
     pub fn run(&mut self, entrant: usize, native: &NativeProgram) -> Result<f64> {
-        interrupt::check()?;
-        native.library().set_threads(self.contest.threads);
-        let start = Instant::now();
-        native.run(&self.contest.stencil.program, &self.parameters, &mut self.data, self.steps)?;
-        Ok(self.scale[entrant] * start.elapsed().as_secs_f64() / self.updates)
+        let (contest, ground) = (self.contest, &mut self.ground);
+        let run = || ground.run(&contest.stencil.program, native, contest.threads);
+        Ok(self.scale[entrant] * contest.timed(entrant, run)? / self.updates)
     }
 }
 
@@ -134,6 +131,13 @@ impl Shape {
     /// Bytes of a grid on which a run takes so long.
     fn bytes_of(&self, seconds: f64) -> f64 {
         self.bytes * seconds / self.run_s.max(1e-9)
+    }
+
+    /// How many of the user's calls fit into so many seconds on a grid that was cut to these extents; one at least.
+    fn calls_in(&self, seconds: f64, contest: &Contest<'_>, size: &[i64]) -> i64 {
+        let points = |size: &[i64]| size.iter().map(|&extent| extent as f64).product::<f64>();
+        let call_s = self.run_s * points(size) / points(contest.size).max(1.0);
+        ((seconds / call_s.max(1e-9)) as i64).clamp(1, contest.calls.max(1))
     }
 
     /// The extents, cut to about so many bytes. Rows stay as they are, and tiles that run at once lie along the outermost dimension,

@@ -36,7 +36,7 @@ pub use choice::generate_with_choice;
 pub use copy::runs_in_copy;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
 pub(super) use ranks::RanksText;
-pub use ranks::{RanksFiles, generate_ranks, ranks_compute_once, ranks_library};
+pub use ranks::{RANKS_COSTS, RanksCosts, RanksFiles, generate_ranks, ranks_compute_once, ranks_library};
 pub use variants::{Variants, can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.

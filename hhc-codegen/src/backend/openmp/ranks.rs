@@ -28,6 +28,23 @@ pub struct RanksFiles {
     pub lines: Option<usize>,
 }
 
+/// What the library for ranks takes messages and points to cost where its caller says nothing else, to choose how deep ghost zones are.
+#[derive(Debug, Clone, Copy)]
+pub struct RanksCosts {
+    /// Seconds of a message.
+    pub latency_s: f64,
+    /// Of messages.
+    pub bandwidth_bytes_per_s: f64,
+    /// Of a rank's memory.
+    pub memory_bytes_per_s: f64,
+    /// Seconds of a point.
+    pub point_s: f64,
+}
+
+/// Stated, not measured.
+pub const RANKS_COSTS: RanksCosts =
+    RanksCosts { latency_s: 5e-6, bandwidth_bytes_per_s: 5e9, memory_bytes_per_s: 1e10, point_s: 5e-10 };
+
 /// The files of a plan on ranks of MPI; `ranks` per dimension, or none where the library is to choose.
 ///
 /// # Errors
@@ -155,6 +172,7 @@ pub(in super::super) struct RanksText {
     steps_of_box: &'static str,
     ranks: String,
     tile_steps: i64,
+    costs: CostsText,
     /// Names, for the program's messages and files.
     field_names: Vec<String>,
     state: Vec<usize>,
@@ -220,6 +238,7 @@ impl RanksText {
             steps_of_box: if program.is_periodic() { "wide" } else { "levels" },
             ranks: list(ranks.unwrap_or(&open)),
             tile_steps: steps_of_tile(plan),
+            costs: CostsText::new(),
             field_names: program.fields.iter().map(|field| field.name.clone()).collect(),
             state: (program.fields.iter().enumerate())
                 .filter(|(_, field)| matches!(field.role, FieldRole::State { .. }))
@@ -227,6 +246,28 @@ impl RanksText {
                 .collect(),
             check_sizes: ["1013", "161, 277", "61, 47, 53"][dimension - 1],
             default_sizes: ["16777216", "4096, 4096", "256, 256, 256"][dimension - 1],
+        }
+    }
+}
+
+/// [`RANKS_COSTS`] as C has them.
+#[derive(Serialize)]
+struct CostsText {
+    latency_s: String,
+    bandwidth_bytes_per_s: String,
+    memory_bytes_per_s: String,
+    point_s: String,
+}
+
+impl CostsText {
+    fn new() -> CostsText {
+        let RanksCosts { latency_s, bandwidth_bytes_per_s, memory_bytes_per_s, point_s } = RANKS_COSTS;
+        let text = |number: f64| format!("{number:e}");
+        CostsText {
+            latency_s: text(latency_s),
+            bandwidth_bytes_per_s: text(bandwidth_bytes_per_s),
+            memory_bytes_per_s: text(memory_bytes_per_s),
+            point_s: text(point_s),
         }
     }
 }
