@@ -172,7 +172,7 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
-    let judged_texts = ["before", "spread", "distances", "again"];
+    let judged_texts = ["before", "spread", "earlier", "distances"];
     for line in table.lines().filter(|line| judged_texts.iter().any(|text| line.starts_with(text))) {
         let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
             line.split(',').collect::<Vec<_>>()[..]
@@ -188,20 +188,20 @@ fn tiles_on_a_simulated_v100() {
         let points = (resident.tiles[0].iterations * k * 80) as f64;
         let pair = (model.steady_s(&resident).unwrap() / points, 1e-9 / rate.parse::<f64>().unwrap());
         println!("{text} {stencil} {tile}: {:.0} {rate}", 1e-9 / pair.0);
-        for key in [text, "all"] {
+        // The earlier set-up is one of the same text.
+        let of_text = if text == "earlier" { "distances" } else { text };
+        for key in [of_text, "all"] {
             judged.entry(key).or_insert(Judged(Vec::new())).0.push(pair);
         }
     }
     judged.iter().for_each(|(what, own)| own.show(&format!("simulated V100, {what}")));
-    // Tiles whose loads are spread are within 7 % of each other: their order says little. Half of the last ones had not been
-    // simulated before sectors were counted; none was simulated for the form.
+    // Of all tiles, and of those of today's text, what a model has to be: within 15 %, in nearly their order, its pick within 5 % of
+    // the best. Tiles whose loads are spread are within 7 % of each other: their order says little.
     let bounds = [
         ("before", 0.15, 0.9, 1.01),
         ("spread", 0.065, 0.4, 1.05),
-        ("distances", 0.065, 0.94, 1.08),
-        // Seven of them once more, in another set-up, five of which are within 6 % of each other, and two new ones.
-        ("again", 0.08, 0.6, 1.05),
-        ("all", 0.09, 0.91, 1.05),
+        ("distances", 0.1, 0.93, 1.05),
+        ("all", 0.11, 0.91, 1.05),
     ];
     for (what, rms, rank, picked) in bounds {
         let own = &judged[what];
