@@ -216,6 +216,32 @@ fn pipelines_of_warps_do_little_but_arithmetic() {
     }
 }
 
+/// Rows whose points are too many for code of their own find a line by products of 32 bits, and go on from point to point by sums.
+#[test]
+fn looped_rows_multiply_no_strides() {
+    if !can_count(90) {
+        return;
+    }
+    for (name, element, tile, most) in [
+        ("gradient2d", "f32", "st=6,s0=6,s1=256", 49.3),
+        ("star2d1r", "f64", "st=13,s0=20,s1=128", 21.6),
+        ("star2d2r", "f32", "st=15,s0=4,s1=128", 26.9),
+    ] {
+        if name != "gradient2d" && !everything() {
+            continue;
+        }
+        let found = counted(&format!(
+            "{name} --machine h100 --size 16384x16384 --steps 240 --dtype {element} --strategy hhc --tile {tile}"
+        ));
+        let (wide, steady) =
+            (number(&found, "steady.wide_multiplies"), number(&found, "steady.instructions"));
+        println!("{name} {element}: {wide:.4} products of 64 bits, {steady:.2} instructions");
+        assert!(wide <= 0.02, "{name} {element}: {wide} products of 64 bits");
+        assert!(steady <= most, "{name} {element}: {steady} instructions");
+        assert_eq!(number(&found, "spill_bytes"), 0.0, "{name} {element}");
+    }
+}
+
 /// Divisions and roots have slow ways, which ordinary numbers do not go.
 #[test]
 fn branches_on_values_are_told() {

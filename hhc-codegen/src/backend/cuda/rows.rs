@@ -21,6 +21,15 @@ use std::cmp::Ordering;
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
 const MOST_UNROLLED: i64 = 16;
 
+/// The place in memory of the window's first cell, as seen from the beginning of a stored level.
+pub(super) const WINDOW: &str = "window";
+
+/// Where the thread's next point of a row goes in memory.
+const AT: &str = "tw_at";
+
+/// Lines of a window, at most, whose distances on a grid are found by products of 32 bits.
+const MOST_LINES: i64 = 1 << 12;
+
 /// The name of the function.
 pub(super) fn name_of(index: usize) -> String {
     suffixed("tw_rows", index)
@@ -80,6 +89,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .parameter(INT, "first_step")
         .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
+        .parameters(printer.rows_walk_lines().then_some((INT, WINDOW)))
         .body(body)
 }
 
@@ -104,6 +114,11 @@ struct Across {
 }
 
 impl Printer<'_> {
+    /// Whether rows store as they go, each point a line further than the one before.
+    pub(super) fn rows_walk_lines(&self) -> bool {
+        !self.staging.explicit_rows && self.dimension() > 1
+    }
+
     /// Whether the sub-tile is full: never, where full ones have a function of their own.
     fn full(&self) -> Expr {
         if self.staging.explicit_rows { truth(false) } else { flag("full") }
@@ -211,7 +226,8 @@ impl Printer<'_> {
         var(format!("corner{d}")) + var(format!("low{d}")) + var(format!("i{d}"))
     }
 
-    /// The place in memory of the tile's column at the thread's point.
+    /// The place in memory of the tile's column at the thread's point; where rows walk, of the cell of the window's first line above
+    /// it.
     fn place(&self, row: &LocalRow) -> Expr {
         let dimension = self.dimension();
         let mut terms = Vec::new();
@@ -227,6 +243,10 @@ impl Printer<'_> {
             };
             terms.extend(slots.iter().rev().fold(None, of_plane));
         }
+        if self.rows_walk_lines() {
+            terms.extend([var(WINDOW), self.cell_along(dimension - 1)]);
+            return terms.into_iter().reduce(plus).unwrap_or(int(0));
+        }
         let corner = var("corner0");
         terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
         terms.extend((1..dimension).map(|d| match d + 1 == dimension {
@@ -234,6 +254,23 @@ impl Printer<'_> {
             false => self.point(d) * var(format!("stride{d}")),
         }));
         terms.into_iter().reduce(plus).unwrap_or(int(0))
+    }
+
+    /// The cell of the thread's point along a dimension but dimension 0.
+    fn cell_along(&self, d: usize) -> Expr {
+        var(format!("low{d}")) + var(format!("i{d}")) - self.staging.window.low[d]
+    }
+
+    /// Where the thread's first point of a row goes in memory, which begins at `begin` along dimension 0.
+    fn first_place(&self, target: usize, begin: &Expr) -> Expr {
+        let (window, element) = (self.staging.window, self.element_bytes(target));
+        let cells = (1..self.dimension() - 1).map(|d| self.cell_along(d));
+        let cells = [begin - window.low[0]].into_iter().chain(cells).enumerate();
+        // Of a full sub-tile all lines of the window are on the grid.
+        let near = |d: usize| if window.extent[d] <= MOST_LINES { self.full() } else { truth(false) };
+        cells.fold(name(&self.names.fields[target]) + var("place"), |pointer, (d, cell)| {
+            self.ways.some_lines_further(pointer, cell, d, element, near(d))
+        })
     }
 
     /// Loops over the points of dimensions 1 and 2 that are the thread's.
@@ -269,7 +306,7 @@ impl Printer<'_> {
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
         let explicit = self.staging.explicit_rows;
         // `own` is the first of the points, seen from the corner.
-        let update = |count: i64, own: Expr, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
+        let update = |count: i64, own: Expr, cell: Expr, to: Expr, less: &dyn Fn(Expr) -> Expr| {
             let ends = match explicit {
                 // Memory gets them later.
                 true => [truth(true), int(0), int(count - 1)],
@@ -280,14 +317,13 @@ impl Printer<'_> {
                 Some(0) => var("corner0") + own.clone(),
                 Some(d) => self.point(d),
             });
-            let to = name(&self.names.fields[target]) + place;
             let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };
         let mut body = Block::new();
         let Some(column) = column else {
-            let (cell, place) = (&at - window.low[0], var("place") + &at);
-            let one = update(1, at.clone(), cell, place, &|bound| bound - &at);
+            let (cell, to) = (&at - window.low[0], name(&self.names.fields[target]) + (var("place") + &at));
+            let one = update(1, at.clone(), cell, to, &|bound| bound - &at);
             let begin = first + thread(threads, 0);
             body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
             return body;
@@ -309,16 +345,26 @@ impl Printer<'_> {
             body.push(Stmt::constant("int", "mine", own));
         }
         body.push(Stmt::declare("int", "at", 0));
-        let some = |count: i64| {
+        let kind = format!("TW_GLOBAL({})", self.program.fields[target].element.c_name());
+        if !explicit {
+            body.push(Stmt::declare(kind, AT, self.first_place(target, &begin)));
+        }
+        let mut on = vec![0; self.dimension() - 1];
+        let mut some = |count: i64| {
             let cell = (&begin + &at - window.low[0]) * window.stride(0);
-            let place = var("place") + (&begin + &at) * var("stride0");
-            update(count, &begin + &at, var("column") + cell, place, &|bound| bound - &begin - &at)
+            let to = if explicit { name(&self.names.fields[target]) } else { name(AT) };
+            let update = update(count, &begin + &at, var("column") + cell, to, &|bound| bound - &begin - &at);
+            on[0] = count;
+            let walk = || Stmt::assign(name(AT), self.further(name(AT), target, &on));
+            [update].into_iter().chain((!explicit).then(walk)).collect::<Block>()
         };
         let fit = |count: i64| (&at + count).le(&mine);
         body.extend(unrolled(Stmt::go_on("at", fit(most), most, some(most))));
         let mut count = most / 2;
         while count >= 1 {
-            body.push(Stmt::when(fit(count), [some(count), Stmt::Update(name("at"), "+=", int(count))]));
+            let mut points = some(count);
+            points.push(Stmt::Update(name("at"), "+=", int(count)));
+            body.push(Stmt::when(fit(count), points));
             count /= 2;
         }
         if explicit {

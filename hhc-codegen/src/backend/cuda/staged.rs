@@ -201,7 +201,7 @@ impl Printer<'_> {
         // In three dimensions multiples of the strides would be kept, too.
         let line = self.line();
         let stride = |name: &str| if line.is_some() { here(var(name)) } else { as_it_is(name) };
-        let of_window = Stmt::constant(INT, "window", place(&first, &stride));
+        let of_window = Stmt::constant(INT, rows::WINDOW, place(&first, &stride));
         let (mut places, own) = match line {
             Some(_) => (Vec::new(), var(LINE) + var(format!("corner{}", self.dimension() - 1))),
             None => (vec![of_window.clone()], self.own_cell().into_iter().fold(var("window"), plus)),
@@ -258,6 +258,7 @@ impl Printer<'_> {
                 return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
             let all = all.chain(slots()).chain(self.corners().into_iter().map(var));
+            let all = all.chain(self.rows_walk_lines().then(|| here(var(rows::WINDOW))));
             let full = (!explicit).then(|| is_full.into());
             Stmt::Expr(Expr::instance(rows::name_of(self.index), full, all))
         };

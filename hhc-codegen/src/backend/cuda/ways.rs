@@ -78,6 +78,24 @@ impl Ways {
         }
     }
 
+    /// The element that lies a number of lines further along a dimension, which is found at run time; `near` says whether it and
+    /// the element are on the grid, and the number is below 4096.
+    pub(super) fn some_lines_further(
+        &self,
+        pointer: Expr,
+        lines: Expr,
+        d: usize,
+        element: i64,
+        near: Expr,
+    ) -> Expr {
+        let strides = self.table.borrow().first().map_or(1, Vec::len);
+        let line: Vec<i64> = (0..strides).map(|along| i64::from(along == d)).collect();
+        match self.between(&line, element) {
+            Some(bytes) => Expr::instance("tw_lines_further", [near], [pointer, lines, bytes]),
+            None => pointer + lines.cast("tw_int") * var(format!("stride{d}")),
+        }
+    }
+
     /// The distance to a line that follows another one along dimension 0, by its number, which becomes a constant below [`FOLLOWING`].
     pub(super) fn following(&self, line: Expr, element: i64) -> Expr {
         let at = self.elements.iter().position(|own| *own == element).unwrap_or(0) as i64;
