@@ -172,7 +172,7 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
-    let judged_texts = ["before", "spread", "earlier", "distances"];
+    let judged_texts = ["before", "spread", "distances"];
     for line in table.lines().filter(|line| judged_texts.iter().any(|text| line.starts_with(text))) {
         let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
             line.split(',').collect::<Vec<_>>()[..]
@@ -188,9 +188,7 @@ fn tiles_on_a_simulated_v100() {
         let points = (resident.tiles[0].iterations * k * 80) as f64;
         let pair = (model.steady_s(&resident).unwrap() / points, 1e-9 / rate.parse::<f64>().unwrap());
         println!("{text} {stencil} {tile}: {:.0} {rate}", 1e-9 / pair.0);
-        // The earlier set-up is one of the same text.
-        let of_text = if text == "earlier" { "distances" } else { text };
-        for key in [of_text, "all"] {
+        for key in [text, "all"] {
             judged.entry(key).or_insert(Judged(Vec::new())).0.push(pair);
         }
     }
