@@ -142,7 +142,9 @@ mod tests {
         for word in words {
             assert_eq!(Word::parse(&word.text()).as_ref(), Some(&word));
         }
-        for wrong in ["", "load\0/a.so", "run", "run\0x", "grid\05x\04\01", "grid\05\04", "over\0"] {
+        for wrong in
+            ["", "load\x00/a.so", "run", "run\x00x", "grid\x005x\x004\x001", "grid\x005\x004", "over\x00"]
+        {
             assert_eq!(Word::parse(wrong), None, "{wrong:?}");
         }
     }
