@@ -86,7 +86,7 @@ pub fn worth_by_cost(
 }
 
 /// The features that are worth their costs: from none on, the one that adds most is taken while it adds something; from all on, where they
-/// are no more than [`FROM_ALL`], the one without which most is reached is left out while nothing is lost. The better end of the two counts:
+/// are few, the one without which most is reached is left out while nothing is lost. The better end of the two counts:
 /// where one feature alone says next to nothing and two together say all, the first way ends too early.
 ///
 /// # Errors
