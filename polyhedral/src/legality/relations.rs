@@ -47,10 +47,8 @@ pub struct Relations<'c> {
     /// How the bands of two instances can lie, once it was asked for.
     two_bands: Option<Rc<Vec<Conjunction<'c>>>>,
     pairs: HashMap<(usize, usize), Rc<Vec<Conjunction<'c>>>>,
-    /// Constraints on pairs that were read, by their texts: reading takes longer than what is done with them.
+    /// Sets that were read, by their texts: reading takes longer than what is done with them.
     read: HashMap<String, Conjunction<'c>>,
-    /// Those on an instance and its vector.
-    read_of_one: HashMap<String, Conjunction<'c>>,
     shown_empty: usize,
 }
 
@@ -76,7 +74,6 @@ impl<'c> Relations<'c> {
             two_bands: None,
             pairs: HashMap::new(),
             read: HashMap::new(),
-            read_of_one: HashMap::new(),
             shown_empty: 0,
         };
         for (index, piece) in schedule.pieces.iter().enumerate() {
@@ -206,7 +203,7 @@ impl<'c> Relations<'c> {
         };
         let mut sets = Vec::new();
         for case in cases {
-            let case = self.read_once_of_one(&case)?;
+            let case = self.read_once(self.text_of_one(&case))?;
             for all in &in_full_tiles {
                 sets.push(all.intersect(&case)?);
             }
@@ -215,14 +212,9 @@ impl<'c> Relations<'c> {
     }
 
     /// The scheduled instances that meet constraints (without `or`) on the instance, in a flat space.
-    fn read_once_of_one(&mut self, text: &str) -> Result<Conjunction<'c>, IslError> {
-        if let Some(known) = self.read_of_one.get(text) {
-            return known.copy();
-        }
+    fn text_of_one(&self, constraints: &str) -> String {
         let space = [self.instance("t", "s", ""), names("a", self.vector_length())].concat().join(", ");
-        let one = self.context.conjunction(&format!("{} {{ [{space}] : {text} }}", self.parameters()))?;
-        self.read_of_one.insert(text.to_owned(), one.copy()?);
-        Ok(one)
+        format!("{} {{ [{space}] : {constraints} }}", self.parameters())
     }
 
     /// A piece under further constraints.
@@ -247,35 +239,35 @@ impl<'c> Relations<'c> {
     /// The pairs of scheduled instances that meet these constraints (without `or`), in the flat space
     /// above.
     pub fn constraint(&self, constraints: &str) -> Result<Conjunction<'c>, IslError> {
+        self.context.conjunction(&self.text_of_pairs(constraints))
+    }
+
+    fn text_of_pairs(&self, constraints: &str) -> String {
         let space = [
             self.instance("t", "s", ""),
             self.instance("u", "r", "_w"),
             names("a", self.vector_length()),
             names("b", self.vector_length()),
         ];
-        self.context.conjunction(&format!(
-            "{} {{ [{}] : {constraints} }}",
-            self.parameters(),
-            space.concat().join(", ")
-        ))
+        format!("{} {{ [{}] : {constraints} }}", self.parameters(), space.concat().join(", "))
     }
 
     /// The pairs that meet all of these constraints (each without `or`), which are read once.
     pub fn all_of(&mut self, constraints: &[String]) -> Result<Conjunction<'c>, IslError> {
-        let mut all = self.read_once("1 = 1")?;
-        for text in constraints {
-            all = all.intersect(&self.read_once(text)?)?;
+        let mut all = self.read_once(self.text_of_pairs("1 = 1"))?;
+        for constraint in constraints {
+            all = all.intersect(&self.read_once(self.text_of_pairs(constraint))?)?;
         }
         Ok(all)
     }
 
-    fn read_once(&mut self, text: &str) -> Result<Conjunction<'c>, IslError> {
-        if let Some(known) = self.read.get(text) {
+    fn read_once(&mut self, text: String) -> Result<Conjunction<'c>, IslError> {
+        if let Some(known) = self.read.get(&text) {
             return known.copy();
         }
-        let one = self.constraint(text)?;
-        self.read.insert(text.to_owned(), one.copy()?);
-        Ok(one)
+        let read = self.context.conjunction(&text)?;
+        self.read.insert(text, read.copy()?);
+        Ok(read)
     }
 
     /// All pairs of an instance in piece `first` and an instance in piece `second`, a union.

@@ -245,14 +245,14 @@ impl Printer<'_> {
         }
         if self.rows_walk_lines() {
             terms.extend([var(WINDOW), self.cell_along(dimension - 1)]);
-            return terms.into_iter().reduce(plus).unwrap_or(int(0));
+        } else {
+            let corner = var("corner0");
+            terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
+            terms.extend((1..dimension).map(|d| match d + 1 == dimension {
+                true => self.point(d),
+                false => self.point(d) * var(format!("stride{d}")),
+            }));
         }
-        let corner = var("corner0");
-        terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
-        terms.extend((1..dimension).map(|d| match d + 1 == dimension {
-            true => self.point(d),
-            false => self.point(d) * var(format!("stride{d}")),
-        }));
         terms.into_iter().reduce(plus).unwrap_or(int(0))
     }
 
