@@ -27,6 +27,35 @@ pub fn random_value(seed: u64, field: usize, level: i64, index: usize) -> f64 {
     value_of(stream(seed, field, level), index)
 }
 
+/// The values of [`random_value`] in a box of a grid of `size` points, the last dimension fastest: `low <= x < high` in each dimension.
+pub fn random_box<T: Element>(
+    (seed, field, level): (u64, usize, i64),
+    own: &[(i64, i64)],
+    size: &[i64],
+) -> Vec<T> {
+    let points: i64 = own.iter().map(|(low, high)| high - low).product();
+    let row = own.last().map_or(1, |(low, high)| high - low);
+    let mut values = vec![T::zeroed(); usize::try_from(points).unwrap_or(0)];
+    if values.is_empty() {
+        return values;
+    }
+    let stream = stream(seed, field, level);
+    let rows = values.par_chunks_mut(row as usize).with_min_len(1 + PIECE / row as usize);
+    rows.enumerate().for_each(|(number, cells)| {
+        // Of the row's first point.
+        let (mut rest, mut index, mut stride) = (number as i64 * row, 0, 1);
+        for (&(low, high), extent) in own.iter().zip(size).rev() {
+            index += (low + rest % (high - low)) * stride;
+            rest /= high - low;
+            stride *= extent;
+        }
+        for (cell, index) in cells.iter_mut().zip(index as usize..) {
+            *cell = T::from_f64(value_of(stream, index));
+        }
+    });
+    values
+}
+
 fn stream(seed: u64, field: usize, level: i64) -> u64 {
     mix(mix(mix(seed) ^ field as u64) ^ level as u64)
 }

@@ -82,3 +82,17 @@ fn the_boundary_is_that_of_level_0_in_every_slot() {
         }
     }
 }
+
+#[test]
+fn a_box_has_the_values_of_the_whole_grid() {
+    let (size, own) = ([7, 300, 11], [(2, 7), (1, 299), (3, 10)]);
+    let values: Vec<f64> = initial::random_box((5, 1, -1), &own, &size);
+    let mut expected = Vec::new();
+    for i in 2..7 {
+        for j in 1..299 {
+            expected.extend((3..10).map(|k| initial::random_value(5, 1, -1, (i * 300 + j) * 11 + k)));
+        }
+    }
+    assert_eq!(values, expected);
+    assert!(initial::random_box::<f32>((5, 1, -1), &[(2, 7), (3, 3), (3, 10)], &size).is_empty());
+}

@@ -395,7 +395,6 @@ fn fill(
     own: &[(i64, i64)],
     request: &RanksRequest<'_>,
 ) -> Result<ProgramData> {
-    let points: i64 = own.iter().map(|(low, high)| high - low).product();
     for (number, field) in program.fields.iter().enumerate() {
         let id = FieldId(number);
         let input = request.inputs.fields.iter().find(|input| input.field == id);
@@ -404,22 +403,14 @@ fn fill(
                 grid.file(number, level, &input.path, false)?;
                 continue;
             }
-            let value = |at: i64| {
-                let (mut rest, mut index, mut stride) = (at, 0, 1);
-                for (&(low, high), extent) in own.iter().zip(request.size).rev() {
-                    index += (low + rest % (high - low)) * stride;
-                    rest /= high - low;
-                    stride *= extent;
-                }
-                initial::random_value(request.seed, number, level, index as usize)
-            };
+            let of = (request.seed, number, level);
             match field.element {
                 polyhedral::program::ElementType::F32 => {
-                    let values: Vec<f32> = (0..points).map(|at| value(at) as f32).collect();
+                    let values: Vec<f32> = initial::random_box(of, own, request.size);
                     grid.put(number, level, ValuesRef::F32(&values))?;
                 }
                 polyhedral::program::ElementType::F64 => {
-                    let values: Vec<f64> = (0..points).map(value).collect();
+                    let values: Vec<f64> = initial::random_box(of, own, request.size);
                     grid.put(number, level, ValuesRef::F64(&values))?;
                 }
             }
