@@ -106,7 +106,7 @@ impl Tile<'_> {
                 .kernel
                 .sub_tiles
                 .last()
-                .is_none_or(|sweep| known[sweep.variable] == value(&sweep.low, known));
+                .is_none_or(|sweep| known.get(sweep.variable).unwrap() == value(&sweep.low, known));
             let full = self.kernel.full_when.iter().all(|condition| value(condition, known) >= 0);
             // What is live in is brought ahead, by a full sub-tile for a full one.
             let exact = full && full_before && !begins && self.window.slide.is_some();
@@ -185,7 +185,8 @@ impl Tile<'_> {
                     .collect();
                 let points = volume(&own);
                 let LeftOut { groups, ranges } = &moves.left_out;
-                let later = known[rows.variable] + groups <= last_group && step + groups < self.steps;
+                let later =
+                    known.get(rows.variable).unwrap() + groups <= last_group && step + groups < self.steps;
                 let again: Bounds = own
                     .iter()
                     .zip(ranges)

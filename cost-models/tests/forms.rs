@@ -254,7 +254,7 @@ fn of_middle_blocks(plan: &KernelPlan, size: &[i64], steps: i64) -> [i64; 4] {
     plan.for_each_row(size, steps, |row| {
         let kernel = &plan.kernels[plan.launches[row.launch].kernel];
         let inside = middle(kernel, row.outer);
-        if kernel.blocks.iter().zip(row.block).all(|(block, at)| inside[block.variable] == *at) {
+        if kernel.blocks.iter().zip(row.block).all(|(block, at)| inside.get(block.variable) == Some(*at)) {
             let (all, own) = (volume(row.bounds), volume(row.owned));
             let instance = &kernel.instances[row.instance];
             sums[0] += own;

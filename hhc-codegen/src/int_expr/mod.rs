@@ -1,7 +1,8 @@
 //! Integer expressions of loop bounds: built once by a strategy, then evaluated (tests, counts), turned into the tree of
 //! C (back ends) and printed as isl constraints (legality), so that all three agree.
 
-use std::collections::BTreeMap;
+mod environment;
+
 use std::fmt::{self, Write as _};
 use std::ops::{Add, Mul, Sub};
 use std::sync::Arc;
@@ -31,8 +32,7 @@ pub enum IntExpr {
 
 use IntExpr::{Const, Var};
 
-/// Values of variables.
-pub type Environment = BTreeMap<&'static str, i64>;
+pub use environment::Environment;
 
 /// A variable.
 pub fn var(name: &'static str) -> IntExpr {
@@ -96,7 +96,7 @@ impl IntExpr {
     pub fn evaluate(&self, environment: &Environment) -> Option<i64> {
         Some(match self {
             Const(value) => *value,
-            Var(name) => *environment.get(name)?,
+            Var(name) => environment.get(name)?,
             IntExpr::Add(a, b) => a.evaluate(environment)? + b.evaluate(environment)?,
             IntExpr::Sub(a, b) => a.evaluate(environment)? - b.evaluate(environment)?,
             IntExpr::Scale(factor, a) => factor * a.evaluate(environment)?,
