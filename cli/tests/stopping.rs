@@ -1,6 +1,6 @@
 //! Ctrl-C, closed pipes and full disks: no panic, no half-written file, no temporary file.
 
-use crate::support::{Folder, command, finish, tilewright};
+use crate::support::{Folder, command, finish, tilewright, without_nvrtc};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -187,7 +187,7 @@ fn exit_codes() {
         (2, vec!["explain", &table, "--metric", "nothing"]),
     ];
     for (code, arguments) in rows {
-        let output = tilewright(&[&arguments[..], &["--json"]].concat());
+        let output = without_nvrtc(&[&arguments[..], &["--json"]].concat());
         assert_eq!(output.code, code, "{arguments:?}: {}", output.stderr);
         let document = output.json();
         if let Some(error) = document.get("error") {

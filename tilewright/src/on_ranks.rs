@@ -360,11 +360,10 @@ fn opened<'a>(loaded: &'a RanksProgram, world: &World, request: &RanksRequest<'_
     let depth = request.depth.unwrap_or(0);
     loaded.open(request.size, request.ranks.counts(), depth, request.blocking).map_err(|error| {
         let fits = |count: usize| loaded.fit(request.size, count).ok().flatten();
-        let (code, text) = match error {
-            execution::ExecutionError::Native { code: 8, .. } => (8, crate::text::size(request.size)),
+        let text = match error {
+            execution::ExecutionError::Native { code: 8, .. } => crate::text::size(request.size),
             other => return other.into(),
         };
-        debug_assert_eq!(code, 8);
         let ranks = match &request.ranks {
             Ranks::Auto => world.count.to_string(),
             given => given.to_string(),
