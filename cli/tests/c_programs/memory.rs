@@ -92,6 +92,17 @@ fn guards_touch_nothing_outside() {
     }
 }
 
+/// A block of steps that the test ends too late is put back without what lies between rows.
+#[test]
+fn rows_are_kept_one_by_one() {
+    let file = program("rows_that_converge.c").display().to_string();
+    let folder = Folder::new();
+    let (found, line) = report(&sanitized(&folder, "rows_that_converge.c", &[]));
+    assert!(line.starts_with("tilewright: rows_that_converge_scop: tiled "), "{line}");
+    assert!(!line.contains("tiled 0"), "{line}");
+    assert!(found == original(&folder, &file, &[]));
+}
+
 #[test]
 fn aliases_run_as_they_were_written() {
     let folder = Folder::new();
