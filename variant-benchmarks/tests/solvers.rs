@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 use variant_benchmarks::benchmark::{Benchmark, Inputs, built};
-use variant_benchmarks::solvers::{
-    Method, Preconditioner, Preconditioning, Solvers, Solving, features, solve,
-};
+use variant_benchmarks::solvers::features::{self, Summary};
+use variant_benchmarks::solvers::{Method, Preconditioner, Preconditioning, Solvers, Solving, solve};
 use variant_benchmarks::sparse::Csr;
 
 const KINDS: [Preconditioning; 3] =
@@ -92,10 +91,16 @@ fn features_of_a_matrix() {
     let matrix =
         Csr::from_entries(3, 3, vec![(0, 0, 2.0), (1, 1, -4.0), (2, 0, 3.0), (2, 2, 5.0), (0, 1, 1.0)])
             .unwrap();
-    assert_eq!((features::trace(&matrix), features::left_bandwidth(&matrix)), (3.0, 2));
-    assert_eq!((features::norm_1(&matrix), features::dominance(&matrix)), (5.0, 1.0));
-    assert_eq!((features::diagonal_mean(&matrix), features::diagonal_variance(&matrix)), (1.0, 14.0));
-    assert_eq!(features::asymmetry(&matrix), 0.4);
+    let wanted = Summary {
+        trace: 3.0,
+        diagonal_mean: 1.0,
+        diagonal_variance: 14.0,
+        dominance: 1.0,
+        left_bandwidth: 2,
+        norm_1: 5.0,
+        asymmetry: 0.4,
+    };
+    assert_eq!(Summary::of(&matrix), wanted);
     assert_eq!(features::logarithm(-1.0), -std::f64::consts::LN_2);
 }
 

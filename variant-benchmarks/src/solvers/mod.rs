@@ -14,9 +14,10 @@ use crate::benchmark::{Benchmark, Input, Inputs, Ran, Spent, in_turn, timed};
 use crate::random::{Random, size};
 use crate::sparse::Csr;
 use adaptive::{Builder, Context};
+use features::Summary;
 use generate::Kind;
 use rand::Rng;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The residual that is asked for, relative to the right-hand side.
 pub const TOLERANCE: f64 = 1e-8;
@@ -29,6 +30,8 @@ pub struct Solving {
     right: Arc<Vec<f64>>,
     /// What was found; empty before.
     pub x: Vec<f64>,
+    /// Features, once one of them was asked for.
+    summary: OnceLock<Summary>,
 }
 
 impl Solving {
@@ -41,12 +44,17 @@ impl Solving {
             let shape = format!("{} x {}", matrix.rows(), matrix.columns());
             return Err(format!("{} numbers, and a matrix of {shape}", right.len()));
         }
-        Ok(Solving { matrix, right: Arc::new(right), x: Vec::new() })
+        Ok(Solving { matrix, right: Arc::new(right), x: Vec::new(), summary: OnceLock::new() })
     }
 
     /// The same system, not yet solved.
     pub fn again(&self) -> Solving {
-        Solving { matrix: Arc::clone(&self.matrix), right: Arc::clone(&self.right), x: Vec::new() }
+        let (matrix, right) = (Arc::clone(&self.matrix), Arc::clone(&self.right));
+        Solving { matrix, right, x: Vec::new(), summary: OnceLock::new() }
+    }
+
+    fn summary(&self) -> &Summary {
+        self.summary.get_or_init(|| Summary::of(&self.matrix))
     }
 
     fn by(&mut self, method: Method, kind: Preconditioning) -> Ran {
@@ -84,13 +92,13 @@ impl Benchmark for Solvers {
         builder
             .feature("log_entries", |own| (own.matrix.entries() as f64 + 1.0).ln())
             .feature("log_rows", |own| (own.matrix.rows() as f64 + 1.0).ln())
-            .feature("trace", |own| features::logarithm(features::trace(&own.matrix)))
-            .feature("diagonal_mean", |own| features::logarithm(features::diagonal_mean(&own.matrix)))
-            .feature("diagonal_variance", |own| features::logarithm(features::diagonal_variance(&own.matrix)))
-            .feature("diagonal_dominance", |own| features::dominance(&own.matrix))
-            .feature("left_bandwidth", |own| (features::left_bandwidth(&own.matrix) as f64 + 1.0).ln())
-            .feature("norm_1", |own| features::logarithm(features::norm_1(&own.matrix)))
-            .feature("asymmetry", |own| features::asymmetry(&own.matrix))
+            .feature("trace", |own| features::logarithm(own.summary().trace))
+            .feature("diagonal_mean", |own| features::logarithm(own.summary().diagonal_mean))
+            .feature("diagonal_variance", |own| features::logarithm(own.summary().diagonal_variance))
+            .feature("diagonal_dominance", |own| own.summary().dominance)
+            .feature("left_bandwidth", |own| (own.summary().left_bandwidth as f64 + 1.0).ln())
+            .feature("norm_1", |own| features::logarithm(own.summary().norm_1))
+            .feature("asymmetry", |own| own.summary().asymmetry)
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Solving>> {
@@ -98,7 +106,7 @@ impl Benchmark for Solvers {
             let entries = size(random, 1000.min(inputs.largest), inputs.largest);
             let matrix = Arc::new(kind.matrix(entries, random));
             let right = (0..matrix.rows()).map(|_| random.random_range(-1.0..1.0)).collect();
-            Solving { matrix, right: Arc::new(right), x: Vec::new() }
+            Solving { matrix, right: Arc::new(right), x: Vec::new(), summary: OnceLock::new() }
         };
         in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, Solving::again)
     }
