@@ -199,7 +199,7 @@ impl Search<'_> {
         let (line, _) = self.preprocessed.source.line_column(head.start);
         let known = |word: &str| self.file.has_word(word);
         let told = |reason: Diagnostic| {
-            let reason = with_own_names(reason, &known);
+            let reason = with_own_names(self.file.told(reason), &known);
             // Their declarations are not read.
             let complex = [codes::UNKNOWN_NAME, codes::SYNTAX].contains(&reason.code) && known("_Complex");
             if complex { reason.note("complex numbers are not supported") } else { reason }
@@ -269,6 +269,7 @@ impl Search<'_> {
                         return Err(whole.first().map(|reason| vec![reason.clone().note(note)]));
                     }
                     let one_at_a_time = whole.first().map(|reason| {
+                        let reason = self.file.told(reason.clone());
                         let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
                         let message = own_names(&reason.message, &|word| self.file.has_word(word));
                         format!("{message} (line {line}, column {column})")

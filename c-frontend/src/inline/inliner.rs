@@ -25,6 +25,8 @@ pub(super) struct Inliner<'a> {
     /// The functions that are being taken apart, the outermost first.
     pub(super) around: Vec<String>,
     pub(super) calls: usize,
+    /// The functions of the file that were taken apart already.
+    pub(super) called: HashSet<String>,
     /// New names.
     pub(super) taken: HashSet<String>,
     /// The statements whose calls stay, and why.
@@ -59,6 +61,12 @@ impl Inliner<'_> {
         self.calls += 1;
         let found = match self.file.function(name) {
             Ok(None) => self.file.function_elsewhere(name, place),
+            Ok(Some(mut function)) => {
+                if !self.called.insert(name.to_owned()) {
+                    self.file.apart(&mut function);
+                }
+                Ok(Some(function))
+            }
             found => found,
         };
         let mut function = match found {

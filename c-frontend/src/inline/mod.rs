@@ -59,6 +59,7 @@ fn inline(
         own: file.declared_functions(),
         around: Vec::new(),
         calls: 0,
+        called: HashSet::new(),
         taken: HashSet::new(),
         kept: Vec::new(),
     };

@@ -149,13 +149,18 @@ fn pass(region: &Region, stmt: &Stmt, known: &Known) -> Option<Pass> {
     };
     let inner = nest.descend(region, stmt.clone(), &mut known)?;
     let mut changed = false;
+    // Of several assignments at one place, those of a macro, as many as were taken.
+    let mut taken = nest.taken.clone();
     stmt.walk_expressions(&mut |part| {
         if let ExprKind::Assign(_, target, _)
         | ExprKind::Step(_, target)
         | ExprKind::Unary(UnaryOp::Address, target) = &part.kind
+            && matches!(&target.kind, ExprKind::Name(name) if known.contains_key(name))
         {
-            let other = !nest.taken.contains(&part.span);
-            changed |= other && matches!(&target.kind, ExprKind::Name(name) if known.contains_key(name));
+            match taken.iter().position(|place| *place == part.span) {
+                Some(at) => drop(taken.swap_remove(at)),
+                None => changed = true,
+            }
         }
     });
     // Nor is a name hidden by another one within.

@@ -71,7 +71,7 @@ impl File<'_> {
         }))
     }
 
-    /// A function of another source of the program, whose places are all that of the call; `None` where there is none.
+    /// A function of another source of the program, whose places mean that of the call; `None` where there is none.
     ///
     /// # Errors
     /// Why it cannot be read, or which function it is cannot be known.
@@ -95,23 +95,8 @@ impl File<'_> {
             .map_err(|reason| Box::new(Diagnostic::limitation(codes::CALL, place.clone(), reason.message)))?;
         let Some(mut function) = found else { return Ok(None) };
         let mut called = None;
-        for stmt in &mut function.body {
-            stmt.walk_mut(&mut |stmt| {
-                stmt.span = place.clone();
-                match &mut stmt.kind {
-                    StmtKind::For(source) => {
-                        source.head = place.clone();
-                        source.start.iter_mut().for_each(|start| at_place(start, place));
-                    }
-                    StmtKind::While(source) => source.head = place.clone(),
-                    StmtKind::Declaration(list) => {
-                        list.iter_mut().for_each(|variable| variable.span = place.clone());
-                    }
-                    _ => {}
-                }
-            });
-            stmt.walk_expressions_mut(&mut |expr| {
-                expr.span = place.clone();
+        for stmt in &function.body {
+            stmt.walk_expressions(&mut |expr| {
                 if let ExprKind::Call(function, _) = &expr.kind
                     && let ExprKind::Name(other) = &function.kind
                     && sources(other) > 1
@@ -123,11 +108,22 @@ impl File<'_> {
         if let Some(other) = called {
             return Err(unclear(&other));
         }
+        self.beyond.elsewhere(&mut function.body, source.source.source.text.len(), place);
         // Variables of its own file are others than those of the loop's.
         let variables = function.parameters.iter_mut().chain(function.globals.values_mut());
         variables.for_each(|variable| variable.span = place.clone());
         function.head = place.clone();
         Ok(Some(function))
+    }
+
+    /// Gives the statements of one of its functions, which a loop calls again, places of their own.
+    pub fn apart(&self, function: &mut Function) {
+        self.beyond.again(&mut function.body, self.source.source.text.len());
+    }
+
+    /// A message with places in the user's file.
+    pub fn told(&self, reason: Diagnostic) -> Diagnostic {
+        self.beyond.told(reason)
     }
 
     /// The names of the functions that it declares or defines, headers of the user's among them.
@@ -151,12 +147,5 @@ impl File<'_> {
             }
         }
         found
-    }
-}
-
-fn at_place(stmt: &mut Stmt, place: &Span) {
-    stmt.span = place.clone();
-    if let StmtKind::Declaration(list) = &mut stmt.kind {
-        list.iter_mut().for_each(|variable| variable.span = place.clone());
     }
 }

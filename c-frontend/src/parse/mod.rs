@@ -1,6 +1,7 @@
 //! Stage 2: the syntax of the region and of what it needs: the statements, the declarations in scope, the function.
 
 mod behind;
+mod beyond;
 mod converter;
 mod declare;
 mod expression;
@@ -18,6 +19,7 @@ pub use region::{Region, Structures};
 use crate::ast::{CType, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::preprocess::{Mark, Preprocessed, words};
+use beyond::Beyond;
 use converter::{Converter, Result};
 use declare::declared_name;
 use names::{addressed, changed, functions, holds_call, names_within};
@@ -41,6 +43,8 @@ pub struct File<'a> {
     words: OnceCell<HashSet<String>>,
     /// The program's other sources.
     others: &'a [File<'a>],
+    /// Places of code that a loop has several times, or from those.
+    beyond: Beyond,
 }
 
 /// A part of a file that may hold a time loop.
@@ -79,7 +83,17 @@ impl<'a> File<'a> {
         let (changed, addressed) = (changed(root, &source.text), addressed(root, &source.text));
         let mut places = Vec::new();
         names_within(root, &source.text, &mut |place, _| places.push(place));
-        Ok(File { source, functions, changed, addressed, places, tree, words: OnceCell::new(), others: &[] })
+        Ok(File {
+            source,
+            functions,
+            changed,
+            addressed,
+            places,
+            tree,
+            words: OnceCell::new(),
+            others: &[],
+            beyond: Beyond::default(),
+        })
     }
 
     /// The same file, with the program's other sources.

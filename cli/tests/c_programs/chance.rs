@@ -32,6 +32,37 @@ fn programs_by_chance_with_small_arrays() {
     by_chance(3, crate::generated_small::program);
 }
 
+/// The same of programs in which macros write the innermost blocks: all of their statements are at one place of the file.
+#[test]
+fn programs_by_chance_with_macros() {
+    by_chance(2, |number| with_macros(&crate::generated_loops::program(number)));
+}
+
+/// A program whose blocks without blocks in them are macros.
+fn with_macros(text: &str) -> String {
+    let (mut macros, mut rest) = (String::new(), String::new());
+    let mut from = 0;
+    while let Some(begin) = text[from..].find('{').map(|at| from + at) {
+        let end = begin + 1 + text[begin + 1..].find(['{', '}']).unwrap_or(0);
+        let block = &text[begin + 1..end];
+        // Braces behind `)` or `else` are those of statements; what a directive or a comment has cannot be moved.
+        let statement = text[..begin].trim_end().ends_with([')', 'e']);
+        if statement
+            && text[end..].starts_with('}')
+            && block.contains(';')
+            && !block.contains(['#', '/', '"'])
+        {
+            let name = format!("BLOCK_{}", macros.lines().count());
+            macros += &format!("#define {name} {}\n", block.split_whitespace().collect::<Vec<_>>().join(" "));
+            rest += &format!("{} {name} ", &text[from..=begin]);
+        } else {
+            rest += &text[from..end];
+        }
+        from = end;
+    }
+    format!("{macros}{rest}{}", &text[from..])
+}
+
 fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
     let count =
         std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);

@@ -24,6 +24,35 @@ fn functions_of_other_sources() {
     assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
 }
 
+/// Several statements of a function of another source are at the place of one call, and the maximum among them is tested.
+#[test]
+fn tests_in_functions_of_other_sources() {
+    let folder = Folder::new();
+    let main = |calls: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\ndouble next(double *b, double *c, double *a, int n);\nvoid take(double *a, double *b, int n);\n\
+             int main(void)\n{{\n    int n = 100, steps = 0;\n    \
+             double *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b), *c = calloc(n, sizeof *c), error = 1;\n    \
+             a[0] = b[0] = 1;\n    while (error > 1e-3 && steps < 1000) {{\n        {calls}\n        steps++;\n    }}\n    \
+             for (int i = 0; i < n; i++) printf(\"%d %a %a %a\\n\", steps, error, a[i], c[i]);\n    return 0;\n}}\n"
+        )
+    };
+    let next = folder.write(
+        "next.c",
+        "#include <math.h>\ndouble next(double *b, double *c, double *a, int n)\n{\n    double err = 0.0;\n    \
+         for (int i = 1; i < n - 1; i++) {\n        b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1];\n        \
+         c[i] = a[i + 1] - a[i - 1];\n        double d = b[i] - a[i];\n        err = fmax(err, fabs(d));\n    }\n    \
+         return err;\n}\nvoid take(double *a, double *b, int n)\n{\n    for (int i = 1; i < n - 1; i++) a[i] += 0.5 * (b[i] - a[i]);\n}\n",
+    );
+    let once = "error = next(b, c, a, n); take(a, b, n);";
+    for (name, calls) in [("once.c", once), ("twice.c", "next(b, c, a, n); error = next(a, c, b, n);")] {
+        let file = folder.write(name, main(calls));
+        let report =
+            tilewright(&["check", &file, "--with", &next, "--quick", "--threads", "2", "--json"]).json();
+        assert!(report["equal"] == true && report["tiled"] == true, "{name}: {report:#}");
+    }
+}
+
 #[test]
 fn names_of_other_languages() {
     same("words.c", &[], &SMALL_1D);

@@ -148,21 +148,51 @@ fn integer(value: i64, span: &Span) -> Expr {
     Expr { kind: ExprKind::Integer { value, text: value.to_string() }, span: span.clone() }
 }
 
-/// Puts statements in the place of the one with this span.
-pub(super) fn replace(stmt: &mut Stmt, span: &Span, by: &[Stmt]) {
-    if stmt.span == *span && matches!(stmt.kind, StmtKind::Expr(_) | StmtKind::If(..)) {
-        stmt.kind = StmtKind::Block(by.to_vec());
-        return;
-    }
-    match &mut stmt.kind {
-        StmtKind::Block(list) => list.iter_mut().for_each(|stmt| replace(stmt, span, by)),
-        StmtKind::For(source) => replace(&mut source.body, span, by),
-        StmtKind::If(_, then, otherwise) => {
-            replace(then, span, by);
-            otherwise.iter_mut().for_each(|otherwise| replace(otherwise, span, by));
+/// How many statements come before one in another, which is looked through as [`replace`] does. Statements of one macro have one
+/// place in the user's file: places do not tell them apart.
+pub(super) fn number_in(stmt: &Stmt, of: &Stmt) -> Option<usize> {
+    let (mut before, mut found) = (0, None);
+    stmt.walk(&mut |part| {
+        if std::ptr::eq(part, of) {
+            found = Some(before);
         }
-        _ => {}
+        before += 1;
+    });
+    found
+}
+
+/// Puts statements in the place of the one of this number.
+pub(super) fn replace(stmt: &mut Stmt, number: usize, by: &[Stmt]) {
+    fn within(stmt: &mut Stmt, left: &mut Option<usize>, by: &[Stmt]) {
+        *left = match *left {
+            None => return,
+            Some(0) => {
+                stmt.kind = StmtKind::Block(by.to_vec());
+                None
+            }
+            Some(left) => Some(left - 1),
+        };
+        if left.is_none() {
+            return;
+        }
+        // In the order of `Stmt::walk`.
+        match &mut stmt.kind {
+            StmtKind::Block(list) => list.iter_mut().for_each(|stmt| within(stmt, left, by)),
+            StmtKind::For(source) => {
+                if let Some(start) = &mut source.start {
+                    within(start, left, by);
+                }
+                within(&mut source.body, left, by);
+            }
+            StmtKind::While(source) => within(&mut source.body, left, by),
+            StmtKind::If(_, then, otherwise) => {
+                within(then, left, by);
+                otherwise.iter_mut().for_each(|otherwise| within(otherwise, left, by));
+            }
+            _ => {}
+        }
     }
+    within(stmt, &mut Some(number), by);
 }
 
 /// Puts the bit of the step that is computed in the place of the step's name.

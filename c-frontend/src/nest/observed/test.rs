@@ -13,7 +13,7 @@
 //! a sum, or of its square root, is kept in the same way; a single point is seldom enough when the sum becomes small, and
 //! then steps run as they are written.
 
-use super::bits::{Keeps, replace, sides};
+use super::bits::{Keeps, number_in, replace, sides};
 use super::flag::{self, Flag};
 use super::grows::{grows_with, scales};
 use super::maximum::{Maximum, is_name, maximum, stmt_declares};
@@ -23,7 +23,6 @@ use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, Unar
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
-use polyhedral::source::Span;
 use std::collections::HashSet;
 
 /// Most tests of one loop.
@@ -65,7 +64,7 @@ pub(super) fn find(
         step.for_each(|expr| changed.extend(names::of(expr)));
     }
     let mut tests: Vec<Test> = Vec::new();
-    let mut replaced: Vec<(Span, usize, Vec<Stmt>)> = Vec::new();
+    let mut replaced: Vec<(usize, usize, Vec<Stmt>)> = Vec::new();
     let mut flags: Vec<(Flag<'_>, Variable, Stmt)> = Vec::new();
     for (comparison, inverted, place) in asked.into_iter().filter(|(one, ..)| !without.contains(*one)) {
         if let Some(flag) = flag::find(region, list, (comparison, inverted), place) {
@@ -112,6 +111,7 @@ pub(super) fn find(
             continue;
         }
         let Some(sides) = sides(&maximum.loops) else { continue };
+        let Some(statement) = number_in(&list[maximum.at], maximum.statement) else { continue };
         let number = tests.len();
         let (array, bits) = names_of(number);
         let keeps = Keeps {
@@ -131,18 +131,20 @@ pub(super) fn find(
             span: maximum.statement.span.clone(),
         };
         let statements = vec![local, keeps.kept(&maximum.loops, &sides)];
-        match replaced.iter_mut().find(|(span, at, _)| *span == maximum.statement.span && *at == maximum.at) {
+        match replaced.iter_mut().find(|(at, own, _)| (*at, *own) == (maximum.at, statement)) {
             Some((_, _, known)) => known.extend(statements),
-            None => replaced.push((maximum.statement.span.clone(), maximum.at, statements)),
+            None => replaced.push((maximum.at, statement, statements)),
         }
         tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name)));
     }
     let mut tested = list.to_vec();
+    // From the last one on: what is put in their places changes the numbers of those behind.
+    replaced.sort_by_key(|(at, statement, _)| std::cmp::Reverse((*at, *statement)));
+    for (at, statement, statements) in replaced {
+        replace(&mut tested[at], statement, &statements);
+    }
     for (flag, local, kept) in &flags {
         flag.note(&mut tested[flag.at], local, kept);
-    }
-    for (span, at, statements) in replaced {
-        replace(&mut tested[at], &span, &statements);
     }
     (tested, tests)
 }
