@@ -157,8 +157,12 @@ impl Inliner<'_> {
         self.declared.extend(declared);
         for free in free {
             let Some(global) = globals.get(&free) else { continue };
-            let seen = self.variables.get(&free).is_some_and(|variable| variable.span == global.span);
-            if !seen || self.hides(&free) {
+            let known = self.variables.get(&free);
+            let seen = known.is_some_and(|variable| variable.span == global.span);
+            // A function is the same wherever it is declared: two of one name are refused where they are called.
+            let is_function = |variable: &Variable| variable.ctype == CType::Other("function".to_owned());
+            let function = is_function(global) && known.is_none_or(is_function);
+            if !(seen || function) || self.hides(&free) {
                 let reason = format!("the variable `{free}` that it uses is another one where it is called");
                 return refuse(&name, place, &reason, Some((global.span.clone(), "this one")));
             }

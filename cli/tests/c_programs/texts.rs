@@ -20,6 +20,23 @@ fn functions_of_other_sources() {
     let report =
         tilewright(&["check", &main, "--with", &other, "--quick", "--threads", "2", "--json"]).json();
     assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+    // A third source, whose function both of the others declare.
+    let main = folder.write(
+        "third.c",
+        "#include <stdio.h>\ndouble half(double a);\nvoid step(double *to, const double *from, int n);\ndouble u[90], v[90];\nint main(void)\n{\n    \
+         u[40] = half(2);\n    for (int t = 0; t < 30; t++) {\n        step(v, u, 90);\n        step(u, v, 90);\n    }\n    \
+         for (int i = 0; i < 90; i++) printf(\"%a\\n\", u[i]);\n    return 0;\n}\n",
+    );
+    let other = folder.write(
+        "step.c",
+        "double half(double a);\nvoid step(double *to, const double *from, int n)\n{\n    \
+         for (int i = 1; i < n - 1; i++)\n        to[i] = half(from[i - 1] + from[i + 1]);\n}\n",
+    );
+    let half = folder.write("half.c", "double half(double a) { return 0.5 * a; }\n");
+    let sources = ["--with", &other, "--with", &half];
+    let report =
+        tilewright(&[&["check", &main, "--quick", "--threads", "2", "--json"][..], &sources].concat()).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
     let alone = tilewright(&["check", &main, "--quick"]);
     assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
 }
