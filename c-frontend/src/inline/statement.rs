@@ -172,7 +172,16 @@ impl Inliner<'_> {
     /// What the target of an assignment holds afterwards, to be read again: a variable or an element whose subscripts
     /// change nothing.
     pub(super) fn assigned_again(&self, assignment: &Expr) -> Option<Expr> {
-        let ExprKind::Assign(_, target, _) = &assignment.kind else { return None };
+        let ExprKind::Assign(operator, target, value) = &assignment.kind else { return None };
+        // Zero is zero in every type: maxima and sums begin with it.
+        let zero = match &value.kind {
+            ExprKind::Integer { value, .. } => *value == 0,
+            ExprKind::Floating { text, .. } => text.trim_end_matches(['f', 'F', 'l', 'L']).parse() == Ok(0.0),
+            _ => false,
+        };
+        if zero && operator.is_none() {
+            return Some((**value).clone());
+        }
         let mut plain = true;
         target.walk(&mut |part| {
             plain &= !matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..));

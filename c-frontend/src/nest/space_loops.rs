@@ -15,6 +15,8 @@ use crate::polynomial::{Polynomial, Symbol};
 
 /// Loops over a number of points that is known and not above this are unrolled where no array is indexed by them.
 const MOST_UNROLLED: i64 = 64;
+/// Most rounds of a loop over neighbours or directions of a point that says where it writes by a scalar: a longer one is over space.
+const MOST_BESIDE: i64 = 9;
 
 impl Walker<'_> {
     /// The points of a loop, `low <= index < high`.
@@ -59,6 +61,7 @@ impl Walker<'_> {
             && let Some(from) = low.constant()
             && count <= MOST_UNROLLED
             && !self.indexes_arrays(&source.body, &counter.name)
+            && !(count > MOST_BESIDE && places_by(&source.body, &counter.name))
         {
             if counter.type_name.is_none() && self.region.variables.contains_key(&counter.name) {
                 let last = if counter.descending { from - 1 } else { from + count.max(0) };
@@ -258,4 +261,34 @@ impl Walker<'_> {
             },
         }
     }
+}
+
+/// Whether an index is in a subscript of something that a loop's body assigns by way of scalars: `at = x + y * nx; u[at] = ..`.
+fn places_by(body: &Stmt, name: &str) -> bool {
+    let mut names = vec![name.to_owned()];
+    let mut found = false;
+    let linear = |value: &CExpr, names: &[String]| {
+        let mut plain = true;
+        value.walk(&mut |part| plain &= !matches!(part.kind, CKind::Index(..) | CKind::Call(..)));
+        plain && names.iter().any(|name| value.mentions(name))
+    };
+    body.walk(&mut |stmt| match &stmt.kind {
+        StmtKind::Declaration(list) => {
+            for one in list {
+                if one.value.as_ref().is_some_and(|value| linear(value, &names)) {
+                    names.push(one.name.clone());
+                }
+            }
+        }
+        StmtKind::Expr(CExpr { kind: CKind::Assign(_, target, value), .. }) => match &target.kind {
+            CKind::Name(own) if linear(value, &names) => names.push(own.clone()),
+            _ => {
+                let (base, indices) = subscripts(target);
+                found |= matches!(base.kind, CKind::Name(_))
+                    && indices.iter().any(|index| names.iter().any(|name| index.mentions(name)));
+            }
+        },
+        _ => {}
+    });
+    found
 }

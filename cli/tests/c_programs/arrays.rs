@@ -90,6 +90,7 @@ fn staggered_fields() {
 fn flattened_arrays() {
     same("flattened.c", &[], &[]);
     same("short_rows.c", &[], &[]);
+    same("short_flat_grids.c", &[], &[]);
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn what_a_region_declares_before_its_time_loop() {
 fn as_people_write_them() {
     same("ghosts_and_sources.c", &[], &[]);
     same("converges_somehow.c", &[], &[]);
+    same("steps_by_macros.c", &[], &[]);
     same("changes_counted.c", &[], &[]);
     same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("backwards.c", &[], &[]);
