@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     for (int i = 0; i <= M; i++) printf("%a %a\n", v[i], seen);
 
     real (*u)[n] = malloc(sizeof(real[n][n])), (*p)[n] = malloc(sizeof(real[n][n]));
-    for (int i = 0; i < n * n; i++) u[0][i] = p[0][i] = i * 5 % 11;
+    for (int i = 0; i < n * n; i++) u[i / n][i % n] = p[i / n][i % n] = i * 5 % 11;
     for (int left = 13; left > 0; left -= 2) {
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         u = p;
         p = turn;
     }
-    for (int i = 0; i < n * n; i++) printf("%a\n", u[0][i]);
+    for (int i = 0; i < n * n; i++) printf("%a\n", u[i / n][i % n]);
 
     for (int i = 0; i < N * N; i++) forest[i / N][i % N] = i * 31 % 10 < 7 ? TREE : EMPTY;
     forest[N / 2][N / 2] = FIRE;
