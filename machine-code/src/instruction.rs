@@ -273,6 +273,10 @@ pub enum Op {
     Extreme {
         signed: bool,
     },
+    /// Of three operands.
+    Extreme3 {
+        signed: bool,
+    },
     AddExtreme {
         signed: bool,
     },

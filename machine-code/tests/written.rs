@@ -141,6 +141,15 @@ fn integers_lead_to_the_right_places() {
     assert_eq!(stored(&[id, "SHF.R.U32.HI R0, RZ, 0x3, R0"]), [0, 1, 2, 3]);
     assert_eq!(stored(&[id, "IMNMX R0, R0, 0x3, PT"]), [0, 1, 2, 3]);
     assert_eq!(stored(&[id, "VIADDMNMX R0, R0, -0x1e, RZ, !PT"]), [0, 1]);
+    // The least and the greatest of three: of numbers with a sign -5 is the least one, of others the greatest.
+    let negative = ["MOV R1, 0xfffffffb", "UMOV UR6, 0x3"];
+    let of_three = |extreme: &str, after: &str| stored(&[&[id], &negative[..], &[extreme, after]].concat());
+    assert_eq!(of_three("VIMNMX3 R0, R0, UR6, R0, PT", "NOP"), [0, 1, 2, 3]);
+    assert_eq!(of_three("VIMNMX3 R0, R0, UR6, R1, !PT", "NOP"), lanes[3..]);
+    assert_eq!(of_three("VIMNMX3 R0, R0, 0x3, R1, PT", "VIADD R0, R0, 0x7"), [2]);
+    assert_eq!(of_three("VIMNMX3.U32 R0, R0, 0x3, R1, PT", "NOP"), [0, 1, 2, 3]);
+    assert_eq!(of_three("VIMNMX3.U32 R0, R1, 0x3, R0, !PT", "VIADD R0, R0, 0x7"), [2]);
+    assert!(error(&[id, "VIMNMX3.RELU R0, R0, R0, R0, PT", "EXIT"]).contains("`VIMNMX3.RELU`"));
     assert_eq!(stored(&[id, "VIADD R0, R0, 0x1", "FLO.U32 R0, R0"]), [0, 1, 2, 3, 4, 5]);
     assert_eq!(stored(&[id, "POPC R0, R0"]), [0, 1, 2, 3, 4, 5]);
     assert_eq!(stored(&[id, "IADD3 R0, -R0, 0x10, RZ", "IABS R0, R0"]), (0..=16).collect::<Vec<_>>());

@@ -128,6 +128,7 @@ pub(super) fn shape(opcode: &str) -> Option<Shape> {
         }
         "SEL" if only(&[]) => Shape::new(Op::Select, 1, 0, 3),
         "IMNMX" | "VIMNMX" if only(&["U32"]) => Shape::new(Op::Extreme { signed }, 1, 0, 3),
+        "VIMNMX3" if only(&["U32"]) => Shape::new(Op::Extreme3 { signed }, 1, 0, 4),
         "VIADDMNMX" if only(&["U32"]) => Shape::new(Op::AddExtreme { signed }, 1, 0, 4),
         "MOV" if only(&[]) => Shape::new(Op::Move, 1, 0, 1),
         "R2UR" if only(&[]) => Shape::new(Op::Move, 1, 0, 1),

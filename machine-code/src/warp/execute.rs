@@ -26,6 +26,7 @@ impl Warp<'_> {
                 self.compare_integers(instruction, (comparison, signed, extended), join, mask)?;
             }
             Op::Select | Op::Extreme { .. } => self.select(instruction, mask)?,
+            Op::Extreme3 { signed } => self.extreme3(instruction, signed, mask)?,
             Op::AddExtreme { signed } => self.add_extreme(instruction, signed, mask)?,
             Op::Add => self.add(instruction, mask)?,
             Op::Move => self.map(instruction, mask, |value| value)?,

@@ -175,6 +175,19 @@ impl Warp<'_> {
         Ok(())
     }
 
+    /// The least or the greatest of three operands.
+    pub(super) fn extreme3(&mut self, instruction: &Instruction, signed: bool, mask: Mask) -> Result<()> {
+        let (a, b, c) =
+            (self.source(instruction, 0)?, self.source(instruction, 1)?, self.source(instruction, 2)?);
+        let flag = self.flag(instruction, 0, true);
+        let lanes = std::array::from_fn(|lane| {
+            let least = flag.0 >> lane & 1 == 1;
+            extreme(signed, extreme(signed, a.0[lane], b.0[lane], least), c.0[lane], least)
+        });
+        self.put(instruction, &[lanes], a.1 | b.1 | c.1 | flag.1, mask);
+        Ok(())
+    }
+
     /// The lesser or greater of a sum and an operand.
     pub(super) fn add_extreme(&mut self, instruction: &Instruction, signed: bool, mask: Mask) -> Result<()> {
         let (a, b, c) =
