@@ -242,6 +242,35 @@ fn looped_rows_multiply_no_strides() {
     }
 }
 
+/// A thread's place goes on from sub-tile to sub-tile, whatever the sizes of tiles are.
+#[test]
+fn sub_tiles_multiply_nothing() {
+    if !can_count(90) {
+        return;
+    }
+    for (name, tile, size, most) in [
+        ("heat2d", "st=8,s0=6,s1=96", "16384x16384", 18.0),
+        ("star2d1r", "st=10,s0=17,s1=128", "16384x16384", 13.1),
+        ("fdtd2d", "st=6,s0=16,s1=128", "16384x16384", 39.8),
+        ("star3d2r", "st=1,s0=2,s1=16,s2=32", "512x512x512", 82.0),
+        ("varcoef3d", "st=2,s0=2,s1=12,s2=32", "512x512x512", 58.1),
+        ("box3d2r", "st=1,s0=2,s1=16,s2=32", "512x512x512", 310.0),
+    ] {
+        if name != "heat2d" && !everything() {
+            continue;
+        }
+        let found = counted(&format!(
+            "{name} --machine h100 --size {size} --steps 240 --dtype f32 --strategy hhc --tile {tile}"
+        ));
+        let (wide, steady) =
+            (number(&found, "steady.wide_multiplies"), number(&found, "steady.instructions"));
+        println!("{name}: {wide:.4} products of 64 bits, {steady:.2} instructions");
+        assert!(wide <= 0.02, "{name}: {wide} products of 64 bits");
+        assert!(steady <= most, "{name}: {steady} instructions");
+        assert_eq!(number(&found, "spill_bytes"), 0.0, "{name}");
+    }
+}
+
 /// Divisions and roots have slow ways, which ordinary numbers do not go.
 #[test]
 fn branches_on_values_are_told() {

@@ -4,7 +4,6 @@
 //! a few loads follow each barrier: all of them at once fill the queue of the unit that shared memory is read by, too, and the
 //! first rows wait behind them. The last rows have none, so that what was loaded has come when the next sub-tile begins.
 
-use super::super::bounds::expr;
 use super::super::points::{INT, plus};
 use super::full_rows::OWN;
 use super::loads::{Part, lane};
@@ -92,8 +91,8 @@ impl Printer<'_> {
         let (Some(slide), Some(sweep)) = (self.staging.window.slide, self.kernel.sub_tiles.last()) else {
             return Block::new();
         };
-        let next = int_expr::var(sweep.variable) + 1;
-        let mut conditions = vec![expr(&next).le(expr(&sweep.high))];
+        let next = int_expr::var(sweep.variable) + self.points_of_round(sweep);
+        let mut conditions = vec![self.is_round(sweep, &next)];
         conditions.push(self.full_when(1));
         let last = self.dimension() - 1;
         conditions.extend(
@@ -216,7 +215,7 @@ impl Printer<'_> {
     }
 
     /// The type of a pointer to a part's elements in memory.
-    fn pointer(&self, part: &Part<'_>) -> String {
+    pub(super) fn pointer(&self, part: &Part<'_>) -> String {
         let constant = match self.program.fields[part.plane.field].role {
             FieldRole::Coefficient => "const ",
             FieldRole::State { .. } => "",

@@ -87,14 +87,14 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         }
     }
     // Where a sweep has lines of its own, they are given.
-    let given: Vec<(Type, String)> = match printer.line() {
-        Some(_) => printer.column_parameters().collect(),
-        None => {
+    let given: Vec<(Type, String)> = match printer.has_line() {
+        true => printer.column_parameters().collect(),
+        false => {
             let slots = printer.stored_slots().into_iter().map(|slot| (Type::new(INT), slot));
             slots.chain([(Type::new(INT), OWN.to_owned())]).collect()
         }
     };
-    let columns = if printer.line().is_some() { Vec::new() } else { printer.own_columns() };
+    let columns = if printer.has_line() { Vec::new() } else { printer.own_columns() };
     let own: Vec<Stmt> = used(columns, &rows);
     let mut all: Block = own.iter().cloned().collect();
     all.extend(rows.clone());

@@ -36,7 +36,7 @@ impl Printer<'_> {
     /// The planes that rows write to, in each of which a thread has a place of its own for all sub-tiles of a sweep; none where it
     /// has not.
     fn walked(&self) -> Vec<(Type, &Plane)> {
-        if self.line().is_some() { self.stored_planes().collect() } else { Vec::new() }
+        if self.has_line() { self.stored_planes().collect() } else { Vec::new() }
     }
 
     /// `inner` for each of a thread's columns of the window that are on the grid, with its place in memory on line 0.
@@ -64,7 +64,9 @@ impl Printer<'_> {
         }
         if line.mentions("column") {
             lines.push(Stmt::declare(INT, "column", var(OWN) + further));
-            line.push(Stmt::Update(name("column"), "+=", int(threads.per_dimension[1]) * var("stride1")));
+            let lines = [0, threads.per_dimension[1]];
+            let elements = self.ways.between(&lines, 1).unwrap_or(int(lines[1]) * var("stride1"));
+            line.push(Stmt::Update(name("column"), "+=", elements));
         }
         lines.extend(each(1, if threads.per_dimension[1] > 1 { var(lane(1)) } else { int(0) }, line));
         each(2, var("entering") + thread(threads, 2), Stmt::when(on_grid(2), lines).into())

@@ -5,6 +5,7 @@
 
 use super::super::points::{INT, max, min, plus};
 use super::cells::{cell_index, cell_of};
+use super::full_rows::OWN;
 use super::printer::Printer;
 use super::text::{here, thread, unrolled, unrolled_by};
 use super::wanted::Known;
@@ -20,8 +21,9 @@ pub(super) const BATCH: i64 = 32;
 /// Registers that hold a batch in a tile that may be partial: conditions need some, too.
 const CLIPPED_BATCH: i64 = 4;
 
-/// The place in memory of a thread's first line, at its column.
+/// The place in memory of a thread's own cell at its column, and the place of the line that it loads from.
 const FIRST: &str = "tw_first";
+const FROM: &str = "tw_from";
 
 /// The cells of one box, as a thread sees them.
 pub(super) struct Part<'a> {
@@ -188,8 +190,7 @@ impl Printer<'_> {
     }
 
     pub(super) fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
-        let source = |part: &Part<'_>| name(&self.names.fields[part.plane.field]).at(var("place"));
-        let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), source(part));
+        let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), self.source(part));
         if batch.is_empty() {
             return Block::new();
         }
@@ -204,54 +205,119 @@ impl Printer<'_> {
     }
 
     /// A statement for each of a thread's lines, with the number of the line among them. `walks` says whether it needs the
-    /// line's `place` in memory, which goes on from line to line along dimension 0.
+    /// line's place in memory, which goes on from line to line.
     fn exact_lines(&self, part: &Part<'_>, walks: bool, statement: &dyn Fn(Expr) -> Stmt) -> Block {
-        let threads = &self.staging.threads.per_dimension;
         let counter = |d: usize| if part.mine[d] > 1 { var(format!("k{d}")) } else { int(0) };
         let number = (1..part.mine.len()).chain([0]).fold(int(0), |number, d| match part.mine[d] {
             1 => number,
             mine => number * mine + counter(d),
         });
-        let on_line = |d: usize, inner: Block| match self.on_line(part, d) {
-            Some(condition) => Stmt::when(condition, inner).into(),
-            None => inner,
-        };
-        let around = |d: usize, inner: Block| match part.mine[d] {
-            1 => inner,
-            mine => unrolled(Stmt::count("int", format!("k{d}"), 0, mine, inner)),
-        };
-        let coordinate = |d: usize| self.line_coordinate(part, d, counter(d));
-        // Lines of a thread along dimension 0, the last of which it may not have.
-        let mut inner = Block::new();
-        if !walks || self.on_line(part, 0).is_some() {
-            inner.push(coordinate(0));
+        let mut inner: Block = statement(number).into();
+        for d in 0..part.mine.len() {
+            let condition = self.on_line(part, d);
+            let needed = !walks || condition.is_some();
+            inner = match condition {
+                Some(condition) => Stmt::when(condition, inner).into(),
+                None => inner,
+            };
+            inner.statements.splice(0..0, needed.then(|| self.line_coordinate(part, d, counter(d))));
+            inner = match part.mine[d] {
+                1 => inner,
+                mine => {
+                    let inner = if walks { self.walking(part, d, inner) } else { inner };
+                    unrolled(Stmt::count("int", format!("k{d}"), 0, mine, inner))
+                }
+            };
         }
-        inner.extend(on_line(0, statement(number).into()));
-        if walks && part.mine[0] > 1 {
-            let stride = if self.dimension() > 1 { var("stride0") } else { int(1) };
-            inner.push(Stmt::Update(name("place"), "+=", int(threads[0]) * stride));
-        }
-        inner = around(0, inner);
         if walks {
-            let slot = (self.slots(part.plane.field) > 1).then(|| var(self.slot_name(part.plane)));
-            let along = (0..part.mine.len()).filter_map(|d| {
-                let low = int(part.cells[d].0);
-                let line = if d > 0 && part.mine[d] > 1 { low + counter(d) * threads[d] } else { low };
-                let stride = if d + 1 < self.dimension() { var(format!("stride{d}")) } else { int(1) };
-                (line != int(0)).then(|| line * stride)
-            });
-            // The same for all threads.
-            let place = slot.into_iter().chain(along).reduce(plus);
-            let place = place.map_or(var(FIRST), |place| var(FIRST) + place);
-            inner.statements.insert(0, Stmt::declare(INT, "place", place));
-        }
-        for d in 1..part.mine.len() {
-            let needed = !walks || self.on_line(part, d).is_some();
-            inner = on_line(d, inner);
-            inner.statements.splice(0..0, needed.then(|| coordinate(d)));
-            inner = around(d, inner);
+            inner.statements.insert(0, self.first_line(part, name(FIRST)));
         }
         Stmt::Block(inner).into()
+    }
+
+    /// Whether a thread goes from line to line by distances. In two dimensions, where it has many lines at once, the registers for
+    /// that would be spilled on sm_70; it adds strides there.
+    fn loads_by_distances(&self) -> bool {
+        self.dimension() == 3
+    }
+
+    /// The element that a thread loads from.
+    fn source(&self, part: &Part<'_>) -> Expr {
+        match self.loads_by_distances() {
+            true => name(FROM).at(0),
+            false => name(&self.names.fields[part.plane.field]).at(name(FROM)),
+        }
+    }
+
+    /// The declaration of the place in memory of a thread's first line, from where its line 0 of a slot's beginning lies.
+    fn first_line(&self, part: &Part<'_>, own: Expr) -> Stmt {
+        let own = match self.loads_by_distances() || self.dimension() == 1 {
+            true => own,
+            false => match part.cells[0].0 {
+                0 => own,
+                line => own + int(line) * var("stride0"),
+            },
+        };
+        let field = part.plane.field;
+        let slot = (self.slots(field) > 1).then(|| var(self.slot_name(part.plane)));
+        let mut lines: Vec<i64> = part.cells.iter().map(|(low, _)| *low).collect();
+        // Where the window does not slide, lines are told apart along all dimensions.
+        let outer = self.dimension() - 1;
+        let cell = lines.get(outer).copied().unwrap_or(0);
+        lines.resize(outer, 0);
+        let cell = (cell != 0).then(|| int(cell));
+        let first = [own].into_iter().chain(slot).chain(cell).reduce(plus).unwrap_or(int(0));
+        if !self.loads_by_distances() {
+            return Stmt::declare(INT, FROM, first);
+        }
+        let place = self.further(name(&self.names.fields[field]) + first, field, &lines);
+        Stmt::declare(self.pointer(part), FROM, place)
+    }
+
+    /// The same of a batch of lines, each of which is found anew: in two dimensions registers are short there.
+    fn first_clipped(&self, part: &Part<'_>, several: bool) -> Stmt {
+        let threads = &self.staging.threads;
+        let (last, step) = (self.dimension() - 1, threads.per_dimension[0]);
+        let field = part.plane.field;
+        let slot = (self.slots(field) > 1).then(|| var(self.slot_name(part.plane)));
+        let first = int(part.cells[0].0);
+        let first = if last > 0 && step > 1 { first + var(lane(0)) } else { first };
+        let first = if several { plus(first, var("begin") * step) } else { first };
+        let line = (first != int(0)).then(|| if last > 0 { first * var("stride0") } else { first });
+        let column = (last > 0).then(|| cell_index(last) - thread(threads, last));
+        let first = slot.into_iter().chain([var(OWN)]).chain(line).chain(column).reduce(plus);
+        Stmt::declare(INT, FROM, first.unwrap_or(int(0)))
+    }
+
+    /// What is done on one of a thread's lines along a dimension, after which the place in memory goes on to the next one; it is
+    /// where it was, whatever that did to it.
+    fn walking(&self, part: &Part<'_>, d: usize, inner: Block) -> Block {
+        let threads = &self.staging.threads.per_dimension;
+        let own = format!("{FROM}{d}");
+        let before = if d == 0 { FROM } else { own.as_str() };
+        let next = self.lines_on(name(before), part, d, threads[d]);
+        let mut body = Block::new();
+        if d > 0 {
+            let kind = if self.loads_by_distances() { self.pointer(part) } else { INT.to_owned() };
+            body.push(Stmt::declare(kind, &own, name(FROM)));
+        }
+        body.extend(inner);
+        body.push(Stmt::assign(name(FROM), next));
+        body
+    }
+
+    /// The place so many lines further along a dimension.
+    fn lines_on(&self, place: Expr, part: &Part<'_>, d: usize, count: i64) -> Expr {
+        let field = part.plane.field;
+        match d + 1 < self.dimension() {
+            true if !self.loads_by_distances() => place + int(count) * var(format!("stride{d}")),
+            true => {
+                let mut lines = vec![0; self.dimension() - 1];
+                lines[d] = count;
+                self.ways.steps_further(place, &lines, self.element_bytes(field))
+            }
+            false => place + count,
+        }
     }
 
     /// Whether a thread's line is one of the box, along a dimension in which threads have different numbers of lines.
@@ -271,27 +337,26 @@ impl Printer<'_> {
 
     /// The declarations of `start0`, `end0`, ..: the cells of the window at which the grid begins and ends, if they are
     /// near.
-    pub(super) fn ends_of_the_grid(&self) -> Vec<Stmt> {
+    pub(super) fn ends_of_the_grid(&self, size: &dyn Fn(String) -> Expr) -> Vec<Stmt> {
         let window = self.staging.window;
         let first = |d: usize| var(format!("corner{d}")) + window.low[d];
         let far = || var("TW_FAR");
         let ends = (0..self.dimension()).map(|d| {
             let start = max(-first(d), -far()).cast("int");
-            let end = min(var(format!("n{d}")) - first(d), far()).cast("int");
+            let end = min(size(format!("n{d}")) - first(d), far()).cast("int");
             Stmt::constants("int", [(format!("start{d}"), start), (format!("end{d}"), end)])
         });
         ends.collect()
     }
 
-    /// The loads of a tile that may be partial: cells on the grid that are read and wanted. The declaration is of what
-    /// is needed where cells are clipped one by one.
-    pub(super) fn clipped_loads(&self, declaration: Option<Stmt>) -> Block {
+    /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
+    pub(super) fn clipped_loads(&self) -> Block {
         let mut block = Block::new();
         if !self.staging.rows_of_all {
-            block.extend(self.ends_of_the_grid());
+            // Here alone: the compiler would find them in all sub-tiles.
+            block.extend(self.ends_of_the_grid(&|size| here(var(size))));
         }
-        let loads = self.read_parts().flat_map(|part| self.clipped_load(&part));
-        let loads: Block = declaration.into_iter().chain(loads).collect();
+        let loads: Block = self.read_parts().flat_map(|part| self.clipped_load(&part)).collect();
         match self.inside_loads() {
             Some((inside, simple)) => block.push(Stmt::choose(inside, simple, loads)),
             None => block.extend(loads),
@@ -329,28 +394,24 @@ impl Printer<'_> {
                 _ => unrolled(Stmt::count("int", "k", 0, batch, body)),
             }
         };
-        // Lines along dimension 0 follow each other; the other coordinates are those of the loops around.
-        let first = int(part.cells[0].0);
-        let first = if threads.per_dimension[0] > 1 { first + var(lane(0)) } else { first };
         let step = threads.per_dimension[0];
-        let first = if several { plus(first, var("begin") * step) } else { first };
-        let place = Stmt::declare(INT, "place", self.source(plane, Some(first)));
         let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane, Known::OnGrid)]));
         // All lines of a batch wait for memory at once.
-        let source = name(&self.names.fields[plane.field]).at(var("place"));
+        let source = self.source(part);
         let value = name("tw_value").at(k());
         let bit = || Expr::binary(BinaryOp::Shl, int(1), k());
         let wanted = Stmt::Update(name("tw_wanted"), "|=", bit());
         let mut load = Block::from(Stmt::when(conditions, [wanted, Stmt::assign(value.clone(), source)]));
-        if batch > 1 {
-            let stride = if last > 0 { var("stride0") } else { int(1) };
-            load.push(Stmt::Update(name("place"), "+=", int(step) * stride));
+        if part.mine[0] > 1 {
+            load.push(Stmt::assign(name(FROM), self.lines_on(name(FROM), part, 0, step)));
         }
         let is_wanted = Expr::binary(BinaryOp::BitAnd, var("tw_wanted"), bit()).is_not(0);
         let store = Stmt::when(is_wanted, Stmt::assign(self.cell(plane), value));
 
         let mut body: Block = self.lanes().into_iter().take(1).filter(|_| step > 1).collect();
-        body.push(place);
+        if !self.loads_by_distances() {
+            body.push(self.first_clipped(part, several));
+        }
         body.push(Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_value", int(batch))]));
         body.push(Stmt::declare("int", "tw_wanted", 0));
         body.extend(each_line(load));
@@ -366,8 +427,17 @@ impl Printer<'_> {
             body.statements.insert(0, self.line_coordinate(part, d, number(d)));
             body = match part.mine[d] {
                 1 => Stmt::Block(body).into(),
-                mine => rolled(Stmt::count("int", format!("k{d}"), 0, mine, body)),
+                mine => {
+                    let body = if self.loads_by_distances() { self.walking(part, d, body) } else { body };
+                    rolled(Stmt::count("int", format!("k{d}"), 0, mine, body))
+                }
             };
+        }
+        if self.loads_by_distances() {
+            body.statements.insert(0, self.first_line(part, self.own_place()));
+        }
+        if window.slide.is_none() {
+            body = Stmt::Block(body).into();
         }
         if window.slide.is_some() {
             body = Stmt::when(on_grid(last), body).into();
@@ -402,17 +472,5 @@ impl Printer<'_> {
         let along = |d: usize| if d == 0 { line.clone() } else { cell_index(d) };
         let terms = (0..self.dimension()).map(|d| along(d) * window.stride(d));
         name(self.array(plane.field)).at(terms.fold(first, plus))
-    }
-
-    /// Its place in memory, where it may lie on another line along dimension 0.
-    fn source(&self, plane: &Plane, line: Option<Expr>) -> Expr {
-        let last = self.dimension() - 1;
-        let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
-        let along = (0..=last).filter(|&d| d > 0 || line != Some(int(0))).map(|d| {
-            let cell = line.clone().filter(|_| d == 0).unwrap_or_else(|| cell_index(d));
-            if d == last { cell } else { cell * var(format!("stride{d}")) }
-        });
-        let place = slot.into_iter().chain([var("window")]).chain(along).reduce(plus);
-        place.unwrap_or(int(0))
     }
 }

@@ -24,6 +24,7 @@ mod ranks;
 mod rows;
 mod staged;
 mod staging;
+mod sweeps;
 mod team;
 mod text;
 mod wanted;

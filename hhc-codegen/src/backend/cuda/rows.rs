@@ -3,6 +3,7 @@
 use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
 use super::super::points::{INT, max, min, plus};
+use super::full_rows::OWN;
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{
@@ -20,9 +21,6 @@ use std::cmp::Ordering;
 
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
 const MOST_UNROLLED: i64 = 16;
-
-/// The place in memory of the window's first cell, as seen from the beginning of a stored level.
-pub(super) const WINDOW: &str = "window";
 
 /// Where the thread's next point of a row goes in memory.
 const AT: &str = "tw_at";
@@ -89,7 +87,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .parameter(INT, "first_step")
         .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
-        .parameters(printer.rows_walk_lines().then_some((INT, WINDOW)))
+        .parameters(printer.rows_walk_lines().then_some((INT, OWN)))
         .body(body)
 }
 
@@ -114,9 +112,9 @@ struct Across {
 }
 
 impl Printer<'_> {
-    /// Whether rows store as they go, each point a line further than the one before.
+    /// Whether a thread finds the points of a row in memory from its own place, each a line further than the one before.
     pub(super) fn rows_walk_lines(&self) -> bool {
-        !self.staging.explicit_rows && self.dimension() > 1
+        self.dimension() > 1
     }
 
     /// Whether the sub-tile is full: never, where full ones have a function of their own.
@@ -226,8 +224,8 @@ impl Printer<'_> {
         var(format!("corner{d}")) + var(format!("low{d}")) + var(format!("i{d}"))
     }
 
-    /// The place in memory of the tile's column at the thread's point; where rows walk, of the cell of the window's first line above
-    /// it.
+    /// The place in memory of the tile's column at the thread's point; where rows walk, seen from the thread's own
+    /// place, on the window's first line.
     fn place(&self, row: &LocalRow) -> Expr {
         let dimension = self.dimension();
         let mut terms = Vec::new();
@@ -244,14 +242,10 @@ impl Printer<'_> {
             terms.extend(slots.iter().rev().fold(None, of_plane));
         }
         if self.rows_walk_lines() {
-            terms.extend([var(WINDOW), self.cell_along(dimension - 1)]);
+            let own = thread(&self.staging.threads, dimension - 1);
+            terms.extend([var(OWN), self.cell_along(dimension - 1) - own]);
         } else {
-            let corner = var("corner0");
-            terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
-            terms.extend((1..dimension).map(|d| match d + 1 == dimension {
-                true => self.point(d),
-                false => self.point(d) * var(format!("stride{d}")),
-            }));
+            terms.push(var("corner0"));
         }
         terms.into_iter().reduce(plus).unwrap_or(int(0))
     }
@@ -264,7 +258,7 @@ impl Printer<'_> {
     /// Where the thread's first point of a row goes in memory, which begins at `begin` along dimension 0.
     fn first_place(&self, target: usize, begin: &Expr) -> Expr {
         let (window, element) = (self.staging.window, self.element_bytes(target));
-        let cells = (1..self.dimension() - 1).map(|d| self.cell_along(d));
+        let cells = (1..self.dimension() - 1).map(|d| self.cell_along(d) - thread(&self.staging.threads, d));
         let cells = [begin - window.low[0]].into_iter().chain(cells).enumerate();
         // Of a full sub-tile all lines of the window are on the grid.
         let near = |d: usize| if window.extent[d] <= MOST_LINES { self.full() } else { truth(false) };
@@ -381,8 +375,13 @@ impl Printer<'_> {
         let point = || var("point");
         let cell = var("column") + (point() - window.low[0]) * window.stride(0);
         let cell = self.plane_name(&write).map_or(cell.clone(), |plane| plus(var(plane), cell));
-        let memory = name(&self.names.fields[target]).at(var("place") + point() * var("stride0"));
-        let store = || Stmt::assign(memory.clone(), name(self.array(target)).at(cell.clone()));
+        let kind = format!("TW_GLOBAL({})", self.program.fields[target].element.c_name());
+        let mut on = vec![0; self.dimension() - 1];
+        on[0] = 1;
+        let store = || {
+            let own = Stmt::assign(name(AT).at(0), name(self.array(target)).at(cell.clone()));
+            Block::from([own, Stmt::assign(name(AT), self.further(name(AT), target, &on))])
+        };
         let mut body = Block::new();
         body.comment("what no later row computes again goes to memory");
         let (begin, end, again) = (var("begin"), var("end"), flag("again"));
@@ -393,7 +392,9 @@ impl Printer<'_> {
         ];
         body.push(Stmt::constants("int", ends));
         for (first, end) in [(begin, var("below")), (var("above"), end)] {
-            body.extend(unrolled_by(4, Stmt::each("int", "point", first, point().lt(end), 1, store())));
+            let mut run = Block::from(Stmt::declare(kind.clone(), AT, self.first_place(target, &first)));
+            run.extend(unrolled_by(4, Stmt::each("int", "point", first, point().lt(end), 1, store())));
+            body.push(Stmt::Block(run));
         }
         body
     }

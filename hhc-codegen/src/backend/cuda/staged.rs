@@ -10,11 +10,11 @@
 //! ```
 
 use super::super::arguments::Arguments;
-use super::super::bounds::{expr, loops, non_negative};
+use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
-use super::super::points::{INT, as_it_is, max, min, modulo, place, plus};
+use super::super::points::{INT, max, min, modulo, plus};
 use super::full_rows::{self, OWN};
 use super::printer::Printer;
 use super::rows;
@@ -25,10 +25,9 @@ use super::text::{
 };
 use super::ways::{self, Ways, further};
 use crate::geometry::LocalRow;
-use crate::int_expr::{self, IntExpr};
 use crate::plan::{Kernel, KernelPlan};
-use crate::window::{Plane, WindowRow};
-use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, Type, all, flag, int, name, truth, var};
+use crate::window::WindowRow;
+use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, flag, int, name, truth, var};
 use polyhedral::program::Access;
 
 /// The device functions for tiles of one shape.
@@ -49,8 +48,8 @@ pub(super) fn functions(
     all.iter().map(|function| function.print(Dialect::Cuda)).collect()
 }
 
-/// The thread's place in memory, but for what moves with the sub-tiles of a sweep.
-const LINE: &str = "tw_line";
+/// Whether the number of the first step is odd.
+const ODD: &str = "tw_odd";
 
 /// Where the first point of an update goes in memory.
 const TO: &str = "tw_to";
@@ -98,30 +97,6 @@ impl Printer<'_> {
         text
     }
 
-    /// What makes sub-tiles full that is the same for all of a tile, if there is such a condition.
-    fn full_in_all(&self) -> Option<Expr> {
-        let conditions: Vec<Expr> = self.full_conditions(false).map(non_negative).collect();
-        (!conditions.is_empty()).then(|| all(conditions))
-    }
-
-    /// The conditions of full sub-tiles that depend on the sub-tile, or not.
-    fn full_conditions(&self, on_sub_tile: bool) -> impl Iterator<Item = &IntExpr> {
-        let depends = |bound: &IntExpr| self.kernel.sub_tiles.iter().any(|l| bound.mentions(l.variable));
-        self.kernel.full_when.iter().filter(move |bound| depends(bound) == on_sub_tile)
-    }
-
-    /// Whether the sub-tile that lies so many ahead is full.
-    pub(super) fn full_when(&self, ahead: i64) -> Expr {
-        let shift = |bound: &IntExpr| match self.kernel.sub_tiles.last() {
-            Some(sweep) if ahead > 0 => {
-                bound.substitute(sweep.variable, &(int_expr::var(sweep.variable) + ahead))
-            }
-            _ => bound.clone(),
-        };
-        let alike = self.full_in_all().map(|_| flag("may_be_full"));
-        all(alike.into_iter().chain(self.full_conditions(true).map(|bound| non_negative(&shift(bound)))))
-    }
-
     /// The declarations of the local times at which the run begins and ends.
     fn ends_of_time(&self) -> Stmt {
         let (first, far) = (|| var("first_step"), || var("TW_FAR"));
@@ -140,45 +115,6 @@ impl Printer<'_> {
         all(conditions)
     }
 
-    /// In three dimensions, where sub-tiles have few points, the thread's place in memory but for what moves with the sub-tiles
-    /// of a sweep: its products are made once for all of them.
-    pub(super) fn line(&self) -> Option<Stmt> {
-        let Staging { local, window, kernel, .. } = self.staging;
-        let sweep = kernel.sub_tiles.last().filter(|_| self.loads_ahead() && self.dimension() == 3)?;
-        let (_, fixed) = local.corner.split_last()?;
-        let moves = fixed.iter().any(|corner| corner.mentions(sweep.variable));
-        // Columns that several threads share have places that are not found from a thread's own.
-        let alone = self.staging.threads.per_dimension[0] == 1 && self.columns_alone();
-        if moves || !alone || !self.staging.explicit_rows {
-            return None;
-        }
-        let fixed = fixed.iter().zip(&window.low).map(|(corner, low)| expr(&(corner.clone() + *low)));
-        let first: Vec<Expr> = fixed.chain([int(window.low[2])]).collect();
-        let first = self.own_cell().into_iter().fold(place(&first, &as_it_is), plus);
-        Some(Stmt::constant(INT, LINE, here(first)))
-    }
-
-    /// The same of each plane to which rows write.
-    fn lines_of_planes(&self) -> Vec<Stmt> {
-        let line = |(kind, plane): (Type, &Plane)| {
-            let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
-            let place = here(slot.into_iter().fold(var(LINE), |line, slot| slot + line));
-            Stmt::declare(kind, self.line_name(plane), name(&self.names.fields[plane.field]) + place)
-        };
-        self.stored_planes().map(line).collect()
-    }
-
-    /// The name of the thread's place in memory, in one plane, but for what moves with the sub-tiles of a sweep.
-    pub(super) fn line_name(&self, plane: &Plane) -> String {
-        format!("{LINE}_{}{}", self.names.fields[plane.field], plane.number)
-    }
-
-    /// The thread's own columns in memory, from these.
-    fn columns_in_line(&self) -> Vec<Expr> {
-        let corner = || here(var(format!("corner{}", self.dimension() - 1)));
-        self.stored_planes().map(|(_, plane)| name(self.line_name(plane)) + corner()).collect()
-    }
-
     /// One tile.
     fn tile(&self) -> Function {
         let Staging { local, window, threads, .. } = self.staging;
@@ -193,28 +129,18 @@ impl Printer<'_> {
         for (d, (corner, value)) in self.corners().into_iter().zip(&local.corner).enumerate() {
             // What all sub-tiles have in common would be kept in registers beside what is loaded ahead.
             let apart = ahead && d == 0 && self.dimension() == 2;
-            let value = if apart { here(expr(value)) } else { expr(value) };
+            let value = expr(&self.by_points(value));
+            let value = if apart { here(value) } else { value };
             inner.push(Stmt::constant(INT, corner, value));
         }
-        let first: Vec<Expr> =
-            self.corners().into_iter().zip(&window.low).map(|(corner, low)| var(corner) + *low).collect();
-        // In three dimensions multiples of the strides would be kept, too.
-        let line = self.line();
-        let stride = |name: &str| if line.is_some() { here(var(name)) } else { as_it_is(name) };
-        let of_window = Stmt::constant(INT, rows::WINDOW, place(&first, &stride));
-        let (mut places, own) = match line {
-            Some(_) => (Vec::new(), var(LINE) + var(format!("corner{}", self.dimension() - 1))),
-            None => (vec![of_window.clone()], self.own_cell().into_iter().fold(var("window"), plus)),
-        };
-        places.push(Stmt::constant(INT, OWN, own));
-        let before_places = inner.statements.len();
+        let before_own = inner.statements.len();
         if let Some(sweep) = window.slide.and(self.kernel.sub_tiles.last()) {
             inner.comment("the first sub-tile brings the whole window, the others the columns that enter it");
-            let begins = var(sweep.variable).is(expr(&sweep.low));
+            let begins = var(sweep.variable).is(expr(&self.first_round(sweep)));
             inner.push(Stmt::constant("int", "entering", begins.select(0, window.kept)));
         }
         if self.staging.rows_of_all {
-            inner.extend(self.ends_of_the_grid());
+            inner.extend(self.ends_of_the_grid(&var));
         }
         if !ahead {
             inner.extend(self.lanes());
@@ -228,7 +154,7 @@ impl Printer<'_> {
         let mut clipped = Block::from(Stmt::Comment(
             "cells on the grid: the fixed boundary, and of the others those that may be live".into(),
         ));
-        clipped.extend(self.clipped_loads(line.is_some().then_some(of_window)));
+        clipped.extend(self.clipped_loads());
         let exactly = if ahead { flag("ahead") } else { self.exact_when() };
         inner.push(match exact.is_empty() {
             true => Stmt::when(!exactly, clipped),
@@ -248,7 +174,7 @@ impl Printer<'_> {
                 let ends = ends_of_time().into_iter().chain(ends_of_space(self.dimension())).map(var);
                 let whole = (alike && !twice).then(|| flag("full"));
                 let near = whole.into_iter().chain(ends.filter(|_| alike));
-                let columns: Vec<Expr> = match self.line().is_some() {
+                let columns: Vec<Expr> = match self.has_line() {
                     true => self.columns_in_line(),
                     false => slots().chain([here(var(OWN))]).collect(),
                 };
@@ -258,7 +184,7 @@ impl Printer<'_> {
                 return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
             let all = all.chain(slots()).chain(self.corners().into_iter().map(var));
-            let all = all.chain(self.rows_walk_lines().then(|| here(var(rows::WINDOW))));
+            let all = all.chain(self.rows_walk_lines().then(|| here(var(OWN))));
             let full = (!explicit).then(|| is_full.into());
             Stmt::Expr(Expr::instance(rows::name_of(self.index), full, all))
         };
@@ -279,23 +205,14 @@ impl Printer<'_> {
             inner.push(Stmt::choose(flag("full"), of_full, of_others));
         }
         inner.extend(self.moves());
-        for place in places.into_iter().rev() {
-            let place = used(vec![place], &inner);
-            inner.statements.splice(before_places..before_places, place);
+        let own = used(self.own_declaration().into_iter().collect(), &inner);
+        inner.statements.splice(before_own..before_own, own);
+        let mut before = Block::new();
+        if ahead {
+            before.extend(self.ahead_declarations());
+            before.push(Stmt::declare("bool", "ahead", false));
         }
-        let sub_tiles = match self.kernel.sub_tiles.split_last() {
-            Some((sweep, around)) if ahead => {
-                let mut sweeps = self.ahead_declarations();
-                if let Some(line) = line {
-                    sweeps.push(line);
-                    sweeps.extend(self.lines_of_planes());
-                }
-                sweeps.push(Stmt::declare("bool", "ahead", false));
-                sweeps.extend(loops([sweep], inner));
-                loops(around, sweeps)
-            }
-            _ => loops(&self.kernel.sub_tiles, inner),
-        };
+        let sub_tiles = self.sweeps(before, inner);
 
         let mut body: Block =
             (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect();
@@ -308,10 +225,17 @@ impl Printer<'_> {
             body.push(self.ends_of_time());
         }
         let slots = window.planes.iter().filter(|plane| self.slots(plane.field) > 1).map(|plane| {
-            let slot = modulo(var("first_step") + plane.number, self.slots(plane.field));
-            Stmt::constant(INT, self.slot_name(plane), slot * var("level_stride"))
+            // The compiler makes the place of a slot anew where it is needed: a product, but not of two slots.
+            let first = match self.slots(plane.field) {
+                2 if plane.number % 2 == 0 => var(ODD).is(0).select(int(0), var("level_stride")),
+                2 => var(ODD).is(0).select(var("level_stride"), int(0)),
+                slots => modulo(var("first_step") + plane.number, slots) * var("level_stride"),
+            };
+            Stmt::constant(INT, self.slot_name(plane), first)
         });
         let slots: Vec<Stmt> = used(slots.collect(), &sub_tiles);
+        let odd = Stmt::constant("int", ODD, here(modulo(var("first_step"), 2).cast("int")));
+        body.extend(used(vec![odd], &slots.iter().cloned().collect()));
         if !slots.is_empty() {
             body.comment("plane q of the window holds this slot of memory");
             body.extend(slots);
@@ -319,6 +243,8 @@ impl Printer<'_> {
         body.extend(before);
         if let Some(alike) = self.full_in_all() {
             body.comment("what all sub-tiles need to be full");
+            // As one number: the compiler would ask for the conditions anew in each sub-tile.
+            let alike = here(alike.select(1, 0)).is_not(0);
             body.push(Stmt::constant("bool", "may_be_full", alike));
         }
         body.extend(sub_tiles);

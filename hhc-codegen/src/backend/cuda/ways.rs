@@ -4,6 +4,7 @@
 //! registers are too few to keep them. As an argument each is a constant, and an address one sum.
 
 use super::super::arguments::Arguments;
+use super::text::here;
 use c_tree::{Expr, Function, Stmt, call, int, name, var};
 use std::cell::RefCell;
 
@@ -75,6 +76,14 @@ impl Ways {
                 let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
                 along.fold(pointer, |pointer, (d, &lines)| pointer + int(lines) * var(format!("stride{d}")))
             }
+        }
+    }
+
+    /// The same once more in each of several rounds, where the compiler would make products of the rounds.
+    pub(super) fn steps_further(&self, pointer: Expr, lines: &[i64], element: i64) -> Expr {
+        match self.between(lines, element) {
+            Some(way) => further(pointer, here(way)),
+            None => self.lines_further(pointer, lines, element, false),
         }
     }
 
