@@ -31,6 +31,7 @@ pub(super) fn plus(sum: Expr, term: Expr) -> Expr {
 /// The place of a point: `i * stride0 + j`. `own` makes an expression of a stride's name.
 pub(super) fn place(point: &[Expr], own: &dyn Fn(&str) -> Expr) -> Expr {
     let along = |(d, index): (usize, &Expr)| match d + 1 < point.len() {
+        true if *index == int(0) => int(0),
         true => index * own(&format!("stride{d}")).integer(),
         false => index.clone(),
     };

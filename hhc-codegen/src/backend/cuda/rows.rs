@@ -255,16 +255,21 @@ impl Printer<'_> {
         var(format!("low{d}")) + var(format!("i{d}")) - self.staging.window.low[d]
     }
 
-    /// Where the thread's first point of a row goes in memory, which begins at `begin` along dimension 0.
-    fn first_place(&self, target: usize, begin: &Expr) -> Expr {
+    /// The pointer to where the thread's first point of a row goes in memory, which begins at `begin` along dimension 0.
+    fn first_place(&self, kind: &str, target: usize, begin: &Expr) -> Block {
         let (window, element) = (self.staging.window, self.element_bytes(target));
-        let cells = (1..self.dimension() - 1).map(|d| self.cell_along(d) - thread(&self.staging.threads, d));
-        let cells = [begin - window.low[0]].into_iter().chain(cells).enumerate();
         // Of a full sub-tile all lines of the window are on the grid.
         let near = |d: usize| if window.extent[d] <= MOST_LINES { self.full() } else { truth(false) };
-        cells.fold(name(&self.names.fields[target]) + var("place"), |pointer, (d, cell)| {
+        let further = |pointer: Expr, d: usize, cell: Expr| {
             self.ways.some_lines_further(pointer, cell, d, element, near(d))
-        })
+        };
+        let first = further(name(&self.names.fields[target]) + var("place"), 0, begin - window.low[0]);
+        let mut block = Block::from(Stmt::declare(kind, AT, first));
+        for d in 1..self.dimension() - 1 {
+            let cell = self.cell_along(d) - thread(&self.staging.threads, d);
+            block.push(Stmt::assign(name(AT), further(name(AT), d, cell)));
+        }
+        block
     }
 
     /// Loops over the points of dimensions 1 and 2 that are the thread's.
@@ -341,7 +346,7 @@ impl Printer<'_> {
         body.push(Stmt::declare("int", "at", 0));
         let kind = format!("TW_GLOBAL({})", self.program.fields[target].element.c_name());
         if !explicit {
-            body.push(Stmt::declare(kind, AT, self.first_place(target, &begin)));
+            body.extend(self.first_place(&kind, target, &begin));
         }
         let mut on = vec![0; self.dimension() - 1];
         let mut some = |count: i64| {
@@ -392,7 +397,7 @@ impl Printer<'_> {
         ];
         body.push(Stmt::constants("int", ends));
         for (first, end) in [(begin, var("below")), (var("above"), end)] {
-            let mut run = Block::from(Stmt::declare(kind.clone(), AT, self.first_place(target, &first)));
+            let mut run = self.first_place(&kind, target, &first);
             run.extend(unrolled_by(4, Stmt::each("int", "point", first, point().lt(end), 1, store())));
             body.push(Stmt::Block(run));
         }
