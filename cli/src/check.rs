@@ -1,17 +1,16 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
 use crate::arguments::{ChoiceArguments, PlanArguments, TargetName, TileByName};
+use crate::compile;
 use crate::compile::arguments::CompileArguments;
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{compile, load};
 use clap::Args;
 use execution::equivalence::{self, Build, Comparison, Request};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tilewright::c_program::{self, CSource};
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -98,7 +97,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
     let options = arguments.plan.c.options();
     let request = Request {
         original: path,
-        sources: &other_sources(arguments)?,
+        sources: &compiled.sources,
         defines: &options.defines,
         include_dirs: &options.include_dirs,
         libraries: &arguments.library,
@@ -151,16 +150,6 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         ranks: None,
         force: false,
     }
-}
-
-/// The program's other sources: those that are named, and those beside its headers.
-fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
-    let Some(program) = load::with_sources(&arguments.plan, &arguments.with)?.c else {
-        return Ok(Vec::new());
-    };
-    let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
-    let source = CSource { programs: &[&program], path, options: &options, with: &arguments.with };
-    c_program::other_sources(&source)
 }
 
 impl Report for CheckReport {

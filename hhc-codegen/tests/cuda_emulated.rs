@@ -185,7 +185,8 @@ fn streams_of_planes() {
     }
 }
 
-/// Mistakes in what warps hand over and keep: the proof finds all of them, and the emulator those that do harm.
+/// Mistakes in what warps hand over and keep: the proof finds all of them, and the emulator those that do harm (every second one, or
+/// all).
 #[test]
 fn streams_with_mistakes() {
     let text = "stencil sided(t, i, j, k) {
@@ -232,13 +233,13 @@ fn streams_with_mistakes() {
             *first = var("y0");
         }),
     ];
-    for (what, harmful, change) in changes {
+    for (number, (what, harmful, change)) in changes.into_iter().enumerate() {
         let mut wrong = plan.clone();
         change(&mut wrong.kernels[0]);
         let refused = prove::prove(&wrong, &[]);
         assert!(refused.is_err(), "{what}: by the proof");
         println!("{what}: {}", refused.unwrap_err());
-        if !harmful {
+        if !harmful || !(number % 2 == 0 || everything()) {
             continue;
         }
         let cuda = cuda::generate(&wrong, &CudaOptions::default()).unwrap();

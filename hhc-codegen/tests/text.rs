@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The plan of a strategy with its default tile, if it can tile the program.
-fn plan(program: &Arc<Program>, strategy: &str, tile: &str, target: Target) -> Option<KernelPlan> {
+pub fn plan(program: &Arc<Program>, strategy: &str, tile: &str, target: Target) -> Option<KernelPlan> {
     let analysis = polyhedral::analysis::analyze(program).unwrap();
     let strategy = strategy::by_name(strategy).unwrap();
     strategy::taken(strategy, program, &analysis.cone).ok()?;
@@ -156,7 +156,7 @@ stencil stencil_with_a_name(time, row_number, column_number) {
         * heat_that_flows[time, row_number, column_number-1];
 }";
 
-/// Of each program, half of the strategies and the other half for the other target; all of both with `TILEWRIGHT_ALL=1`, as
+/// Of each program, a quarter of the strategies and another quarter for the other target; all of both with `TILEWRIGHT_ALL=1`, as
 /// in `make test-long`.
 #[test]
 fn text_reads_as_if_written_by_hand() {
@@ -168,7 +168,7 @@ fn text_reads_as_if_written_by_hand() {
         let program = Arc::new(program);
         for (number, strategy) in strategy::all().iter().enumerate() {
             for (turn, target) in [Target::OpenMp, Target::Cuda].into_iter().enumerate() {
-                if !everything() && !(turn_of(&program.name) + number + turn).is_multiple_of(2) {
+                if !everything() && !(turn_of(&program.name) + number + 2 * turn).is_multiple_of(4) {
                     continue;
                 }
                 let Some(plan) = plan(&program, strategy.id(), "", target) else { continue };
@@ -183,7 +183,7 @@ fn text_reads_as_if_written_by_hand() {
             }
         }
     }
-    assert!(texts > 300, "{texts} texts");
+    assert!(texts > 150, "{texts} texts");
 }
 
 /// Stencils, tiles per strategy, and what is counted in the library's text.

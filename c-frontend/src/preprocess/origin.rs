@@ -197,9 +197,44 @@ pub fn line_span(text: &str, lines: &[usize], line: usize) -> Span {
 pub struct Origin {
     /// Start and end in the preprocessed text, and the place in the user's file; in order.
     tokens: Vec<(usize, usize, Span)>,
+    /// What the places of each block of [`BLOCK`] tokens span: a sum of many terms has as many parts that reach to its end.
+    blocks: Vec<Span>,
+}
+
+/// Tokens of a block.
+const BLOCK: usize = 128;
+
+/// The span that holds two others.
+fn around(one: &Span, other: &Span) -> Span {
+    one.start.min(other.start)..one.end.max(other.end)
 }
 
 impl Origin {
+    fn push(&mut self, start: usize, end: usize, place: Span) {
+        match self.blocks.last_mut() {
+            Some(block) if !self.tokens.len().is_multiple_of(BLOCK) => *block = around(block, &place),
+            _ => self.blocks.push(place.clone()),
+        }
+        self.tokens.push((start, end, place));
+    }
+
+    /// What the places of these tokens span: whole blocks, and the tokens before and behind them.
+    fn hull(&self, first: usize, last: usize) -> Option<Span> {
+        let (from, to) = (first.div_ceil(BLOCK), last / BLOCK);
+        let places = |range: std::ops::Range<usize>| {
+            self.tokens.get(range).unwrap_or_default().iter().map(|token| &token.2)
+        };
+        let (before, blocks, behind) = if from < to {
+            (first..from * BLOCK, &self.blocks[from..to], to * BLOCK..last)
+        } else {
+            (first..last, &[][..], 0..0)
+        };
+        let all = places(before).chain(blocks).chain(places(behind));
+        all.fold(None, |hull: Option<Span>, place| {
+            Some(hull.map_or_else(|| place.clone(), |hull| around(&hull, place)))
+        })
+    }
+
     /// The place in the user's file of a part of the preprocessed text.
     pub fn span(&self, part: std::ops::Range<usize>) -> Span {
         let first = self.tokens.partition_point(|token| token.1 <= part.start);
@@ -207,10 +242,8 @@ impl Origin {
         let Some((_, _, start)) = self.tokens.get(first.min(self.tokens.len().saturating_sub(1))) else {
             return 0..0;
         };
-        let within = self.tokens.get(first..last).unwrap_or_default();
-        let low = within.iter().map(|token| token.2.start).min().unwrap_or(start.start);
-        let high = within.iter().map(|token| token.2.end).max().unwrap_or(start.end);
-        low..high.max(low)
+        let hull = self.hull(first, last).unwrap_or_else(|| start.clone());
+        hull.start..hull.end.max(hull.start)
     }
 }
 
@@ -237,7 +270,7 @@ impl<'a> Builder<'a> {
         for (number, token) in tokens.iter().enumerate() {
             let place = places.as_ref().map_or_else(|| whole.clone(), |places| places[number].clone());
             let moved = start + length * added.iter().take_while(|at| **at <= token.start).count();
-            self.origin.tokens.push((moved + token.start, moved + token.end, place));
+            self.origin.push(moved + token.start, moved + token.end, place);
         }
     }
 
@@ -346,6 +379,7 @@ fn matching(text: &str, original: &[Token], output: &str, tokens: &[Token]) -> O
 #[cfg(test)]
 mod tests {
     use super::super::trace;
+    use super::Origin;
     use polyhedral::source::SourceFile;
     use std::sync::Arc;
 
@@ -399,5 +433,23 @@ mod tests {
         assert_eq!(place("from_marked"), "#include \"\u{e9}.h\"");
         assert_eq!(traced.headers, ["u.h", "\u{e9}.h"].map(std::path::PathBuf::from));
         assert!(traced.macros.contains("N") && traced.macros.contains("M_PI"));
+    }
+
+    /// Whole blocks and single tokens give what all tokens give.
+    #[test]
+    fn blocks_of_tokens_span_what_their_tokens_span() {
+        let mut origin = Origin::default();
+        for at in 0..500_usize {
+            let place = at * 7919 % 1000;
+            origin.push(at * 2, at * 2 + 1, place..place + at % 5);
+        }
+        for first in (0..500).step_by(13) {
+            for last in (0..=500).step_by(31) {
+                let within = origin.tokens.get(first..last).unwrap_or_default();
+                let low = within.iter().map(|token| token.2.start).min();
+                let high = within.iter().map(|token| token.2.end).max();
+                assert_eq!(origin.hull(first, last), low.zip(high).map(|(low, high)| low..high));
+            }
+        }
     }
 }

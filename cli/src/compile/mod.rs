@@ -147,6 +147,8 @@ impl Job<'_> {
         let facts_of_others = more.iter().map(|other| &other.facts).collect();
         let (directory, files) =
             session.stage("write", || files::write(&folder, &facts, facts_of_others, &files))?;
+        let sources =
+            c_program::other_sources(&CSource { programs: &programs, path, options: &options, with })?;
         let Tiled { chosen, planned, c, .. } = first;
         Ok(CompileReport {
             dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
@@ -154,6 +156,7 @@ impl Job<'_> {
             place: c.as_ref().map(report::place_text),
             more,
             left,
+            sources,
             chosen_by: chosen.by,
             notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).collect(),
             facts,
@@ -204,6 +207,7 @@ impl Job<'_> {
             place: None,
             more: Vec::new(),
             left: Vec::new(),
+            sources: Vec::new(),
             chosen_by: format!(
                 "chosen for {} by {costs} {}",
                 text::count(uses.all.len() as u64, "use", "uses"),

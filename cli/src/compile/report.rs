@@ -33,6 +33,9 @@ pub struct CompileReport {
     /// Loops over time of a C program that stay as they are, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<LoopLeft>,
+    /// The other sources of a C program: those that are named, and those beside its headers.
+    #[serde(skip)]
+    pub sources: Vec<PathBuf>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
     /// Facts worth knowing.

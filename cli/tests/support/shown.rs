@@ -1,6 +1,7 @@
 //! The command lines that the manuals and the help texts show.
 
 use super::tilewright;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory};
 use std::path::{Path, PathBuf};
 use tilewright_cli::command_line::Arguments;
@@ -28,6 +29,20 @@ impl Shown {
     /// The command.
     pub fn command(&self) -> &str {
         self.matches.subcommand_name().unwrap_or_default()
+    }
+
+    /// The command and its subcommands with the names of its options.
+    pub fn kind(&self) -> Vec<String> {
+        let mut kind = Vec::new();
+        let mut matches = &self.matches;
+        while let Some((name, deeper)) = matches.subcommand() {
+            kind.push(name.to_owned());
+            matches = deeper;
+        }
+        let given = |id: &clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        kind.extend(matches.ids().filter(|id| given(id)).map(|id| id.as_str().to_owned()));
+        kind.sort();
+        kind
     }
 
     fn values(&self, id: &str) -> Vec<String> {

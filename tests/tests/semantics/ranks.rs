@@ -5,7 +5,7 @@
 //! and pass, but not in CI.
 
 use crate::cuda_host;
-use crate::harness::{parsed, run, shipped, small_plan};
+use crate::harness::{everything, parsed, run, shipped, small_plan};
 use execution::grid::{ProgramData, ValuesRef};
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions};
@@ -548,13 +548,16 @@ fn levels_go_through_hdf5_files_to_other_ranks() {
 }
 
 /// Boxes in memory of a device, packed there: the values of the reference, whatever way messages take, and levels in slots that turn.
+/// On two and four ranks and with one shipped stencil in three dimensions; with `TILEWRIGHT_ALL=1`, as in `make test-long`, on one as
+/// well, and with more of them.
 #[test]
 fn ranks_with_devices_compute_the_values_of_the_reference() {
     let Some((cc, mpirun)) = mpi() else { return };
-    let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
-    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec()].concat();
-    let built = Built::on_devices(cc, programs.into_iter().map(|program| (program, None)).collect());
-    for ranks in [2, 4, 1] {
+    let all = everything();
+    let names = if all { &["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"][..] } else { &["varcoef3d"] };
+    let programs = std::iter::once(Arc::clone(&OWN)).chain(names.iter().map(|name| shipped(name)));
+    let built = Built::on_devices(cc, programs.map(|program| (program, None)).collect());
+    for &ranks in if all { &[2, 4, 1][..] } else { &[2, 4] } {
         pass(&built, mpirun, &with_checkpoints(&built.programs, ranks, ranks == 2));
     }
     let faults = [
