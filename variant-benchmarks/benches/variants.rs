@@ -41,6 +41,9 @@ struct Arguments {
     /// svm, tree, forest or auto.
     #[arg(long, default_value = "auto")]
     classifier: String,
+    /// Take all features, not only those that pay.
+    #[arg(long)]
+    all_features: bool,
     /// Where measurements are kept.
     #[arg(long)]
     store: Option<PathBuf>,
@@ -79,6 +82,7 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Study, Box<dyn Error>> {
         calls: arguments.calls.unwrap_or(B::CALLS),
         repeat: arguments.repeat,
         train: TrainOptions { kind: Kind::named(&arguments.classifier)?, ..TrainOptions::default() },
+        select: !arguments.all_features,
         seeds: arguments.seeds,
         store: arguments.store.clone(),
     };

@@ -26,6 +26,8 @@ pub struct Options {
     pub repeat: usize,
     /// How the model is trained.
     pub train: TrainOptions,
+    /// Whether features that do not pay are left out.
+    pub select: bool,
     /// Seeds over which it is seen how few labels do; 0 if that is not asked for.
     pub seeds: usize,
     /// A folder where what was measured is kept, so that a study that was stopped goes on.
@@ -114,7 +116,7 @@ pub fn study<B: Benchmark>(options: &Options) -> Result<Study> {
     let training = Inputs { held_out: false, count: options.training, largest: options.largest };
     let held_out = Inputs { held_out: true, count: options.held_out, largest: options.largest };
     // Times are those of all calls, which one choice serves.
-    let tuning = TuneOptions { train: options.train, select: true, calls: 1.0 };
+    let tuning = TuneOptions { train: options.train, select: options.select, calls: 1.0 };
     let tuned = measured::<B, _>(&training, "training", options, |own, all| tune(own, all, &tuning))?;
     let labels = labelled::<B>(&held_out, "labels", options)?;
     let times = labelled::<B>(&held_out, "times", options)?;

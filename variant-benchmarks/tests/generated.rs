@@ -43,6 +43,7 @@ fn a_study_is_measured_trained_and_scored() {
         calls: 10.0,
         repeat: 1,
         train: TrainOptions { kind: Kind::Tree, grid: Grid::COARSE, ..TrainOptions::default() },
+        select: true,
         seeds: 0,
         store: None,
     };

@@ -104,6 +104,23 @@ fn features_of_a_matrix() {
     assert_eq!(features::logarithm(-1.0), -std::f64::consts::LN_2);
 }
 
+/// What was scaled from both sides differs across the diagonal in its last bits, and is symmetric all the same.
+#[test]
+fn rounding_makes_no_matrix_asymmetric() {
+    let scales: Vec<f64> = (0..200).map(|at| 1.1_f64.powi(at % 37) / 3.0).collect();
+    let scaled = |&(row, column, value): &(u32, u32, f64)| {
+        (row, column, 0.7 * value * scales[row as usize] * scales[column as usize])
+    };
+    let matrix = |entries: Vec<(u32, u32, f64)>| Csr::from_entries(200, 200, entries).unwrap();
+    let own = matrix(chain(200, 2.5).iter().map(scaled).collect());
+    assert!((1..200).any(|row| own.get(row, row - 1) != own.get(row - 1, row)));
+    assert_eq!(Summary::of(&own).asymmetry, 0.0);
+    let other = |&(row, column, value): &(u32, u32, f64)| {
+        (row, column, if row > column { value * (1.0 + 1e-9) } else { value })
+    };
+    assert!(Summary::of(&matrix(chain(200, 2.5).iter().map(other).collect())).asymmetry > 0.5);
+}
+
 /// Of the systems of the benchmark some are solved by all variants, some by a few.
 #[test]
 fn some_variants_fail_and_some_do_not() {

@@ -7,6 +7,9 @@ pub fn logarithm(value: f64) -> f64 {
     value.signum() * value.abs().ln_1p()
 }
 
+/// Entries whose difference is at most this part of them are the same: a symmetric matrix that was scaled from both sides,
+/// `(a s_i) s_j` and `(a s_j) s_i`, differs from its transpose in the last bits.
+const ROUNDING: f64 = 1e-12;
 /// Rows whose entries are looked for across the diagonal.
 const SAMPLES: usize = 200;
 
@@ -26,7 +29,7 @@ pub struct Summary {
     pub left_bandwidth: usize,
     /// The greatest sum of sizes of a column.
     pub norm_1: f64,
-    /// Share of entries, of some rows, that are not the same across the diagonal.
+    /// Share of entries, of some rows, that are not the same across the diagonal, but for rounding.
     pub asymmetry: f64,
 }
 
@@ -46,7 +49,7 @@ impl Summary {
                     *own = *value;
                 }
             }
-            dominant += usize::from(2.0 * own.abs() >= sum * (1.0 - 1e-12));
+            dominant += usize::from(2.0 * own.abs() >= sum * (1.0 - ROUNDING));
             left_bandwidth =
                 left_bandwidth.max(places.first().map_or(0, |&first| row.saturating_sub(first as usize)));
         }
@@ -71,7 +74,8 @@ fn asymmetry(matrix: &Csr) -> f64 {
         let (places, values) = matrix.row(row);
         for (&at, value) in places.iter().zip(values).filter(|(at, _)| (**at as usize) < matrix.rows()) {
             seen += 1;
-            other += usize::from(matrix.get(at as usize, row) != Some(*value));
+            let is_same = |across: f64| (across - value).abs() <= ROUNDING * value.abs().max(across.abs());
+            other += usize::from(!matrix.get(at as usize, row).is_some_and(is_same));
         }
     }
     f64::from(other as u32) / f64::from(seen.max(1) as u32)
