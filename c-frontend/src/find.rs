@@ -7,13 +7,15 @@
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
+use crate::own_pragmas::OwnFile;
 use crate::parse::{File, Loop, Part, Region};
-use crate::preprocess::{Options, Preprocessed, preprocess};
+use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, preprocess};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
 use crate::{codes, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
+use safe_io::input;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text_escape::suggest;
@@ -38,6 +40,18 @@ pub struct Left {
     pub line: usize,
     /// Why; at least one reason.
     pub reasons: Vec<Diagnostic>,
+}
+
+impl Found {
+    /// The same, with what becomes of the program's own OpenMP pragmas.
+    #[must_use]
+    pub fn with_own_pragmas(mut self, own_pragmas: OwnPragmas) -> Found {
+        if let Some(first) = self.taken.first() {
+            let preprocessed = Arc::new(Preprocessed { own_pragmas, ..(*first.preprocessed).clone() });
+            self.taken.iter_mut().for_each(|one| one.preprocessed = Arc::clone(&preprocessed));
+        }
+        self
+    }
 }
 
 /// Whether a time loop can be cut out of its file.
@@ -98,8 +112,26 @@ pub fn find(
     Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
 }
 
-/// The program's other sources, as far as they can be read: those that are named, and those beside its headers.
+/// The program's other sources, as far as they can be read.
 fn other_sources(main: &Preprocessed, path: &Path, options: &Options) -> Vec<Preprocessed> {
+    let found = other_paths(main, path, options);
+    found.iter().filter_map(|source| preprocess(source, options).ok()?.ok()).collect()
+}
+
+/// The texts of the program's own files, as far as they can be read; the first is the one that is named.
+pub(crate) fn own_files(main: &Preprocessed, path: &Path, options: &Options) -> Vec<OwnFile> {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let first = OwnFile { name: name(path), text: main.source.text.clone() };
+    let others = main.headers.iter().cloned().chain(other_paths(main, path, options));
+    let read = others.filter_map(|other| {
+        let bytes = input::read(&other, MOST_BYTES as u64).ok()?;
+        Some(OwnFile { name: name(&other), text: String::from_utf8_lossy(&bytes).into_owned() })
+    });
+    std::iter::once(first).chain(read).collect()
+}
+
+/// Where the program's other sources are: those that are named, and those beside its headers.
+fn other_paths(main: &Preprocessed, path: &Path, options: &Options) -> Vec<PathBuf> {
     let beside =
         main.headers.iter().map(|header| header.with_extension("c")).filter(|source| source.is_file());
     let same = |a: &Path, b: &Path| a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a));
@@ -113,7 +145,7 @@ fn other_sources(main: &Preprocessed, path: &Path, options: &Options) -> Vec<Pre
             found.push(source);
         }
     }
-    found.iter().filter_map(|source| preprocess(source, options).ok()?.ok()).collect()
+    found
 }
 
 /// Most loops of which it is said why they are no iterated stencils.

@@ -34,6 +34,7 @@ mod find;
 mod inline;
 mod integer;
 pub mod nest;
+mod own_pragmas;
 pub mod parse;
 pub mod polynomial;
 pub mod preprocess;
@@ -47,10 +48,11 @@ mod told;
 pub use find::{Found, Left};
 pub use nest::Nest;
 pub use parse::Region;
-pub use preprocess::{Options, Preprocessed};
+pub use preprocess::{Options, OwnOpenMp, OwnPragmas, Preprocessed};
 pub use program::CProgram;
 pub use recognise::Stencil;
 
+use own_pragmas::OwnFile;
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::SourceFile;
 use std::path::Path;
@@ -77,9 +79,51 @@ pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, 
 /// # Errors
 /// As for [`read`].
 pub fn read_all(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diagnostics>> {
+    let found = read_as(path, &Options { openmp: OwnOpenMp::Off, ..options.clone() })?;
+    Ok(match options.openmp {
+        OwnOpenMp::Off => found,
+        OwnOpenMp::AsNeeded | OwnOpenMp::On => found.map(|found| with_pragmas(found, path, options)),
+    })
+}
+
+/// Reads a C program with exactly these options.
+fn read_as(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diagnostics>> {
     let read = preprocess::preprocess(path, options)?;
     let check = |program: &CProgram| preprocess::check_cut(program, path, options);
     Ok(read.and_then(|preprocessed| on_large_stack(preprocessed, path, options, &check)))
+}
+
+/// Lets the program's own OpenMP pragmas mean what they say, where that can be.
+fn with_pragmas(found: Found, path: &Path, options: &Options) -> Found {
+    let Some(first) = found.taken.first() else { return found };
+    let files = find::own_files(&first.preprocessed, path, options);
+    if !files.iter().any(OwnFile::has_pragmas) {
+        return found;
+    }
+    match kept(&found, &files, path, options) {
+        Ok(kept) => kept.with_own_pragmas(OwnPragmas::Kept),
+        Err(why) => found.with_own_pragmas(OwnPragmas::Left(why)),
+    }
+}
+
+/// The program as a compiler with OpenMP reads it.
+fn kept(found: &Found, files: &[OwnFile], path: &Path, options: &Options) -> Result<Found, String> {
+    let options = Options { openmp: OwnOpenMp::On, ..options.clone() };
+    let refused = |found: &Diagnostics| {
+        found.list.first().map_or_else(|| "no reason is known".to_owned(), |first| first.message.clone())
+    };
+    let known = || files.iter().any(OwnFile::asks_for_openmp);
+    let read = preprocess::preprocess(path, &options).map_err(|error| error.to_string())?;
+    let read = read.map_err(|reason| format!("with -fopenmp the compiler says: {}", refused(&reason)))?;
+    let same = found.taken.first().is_some_and(|first| first.preprocessed.text == read.text) && !known();
+    let found = if same {
+        found.clone()
+    } else {
+        let again = read_as(path, &options).map_err(|error| error.to_string())?;
+        again.map_err(|reason| format!("with -fopenmp the program is another one: {}", refused(&reason)))?
+    };
+    own_pragmas::keep(&found.taken, files)?;
+    Ok(found)
 }
 
 /// The time loops of a preprocessed file.

@@ -3,7 +3,7 @@
 use crate::ast::Variable;
 use crate::nest::Nest;
 use crate::parse::Region;
-use crate::preprocess::Preprocessed;
+use crate::preprocess::{OwnPragmas, Preprocessed};
 use crate::recognise::{Stencil, What};
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -32,6 +32,11 @@ impl CProgram {
         let cut = self.nest.cut();
         let within = |one: &&Variable| cut.start <= one.span.start && one.span.end <= cut.end;
         self.region.own_arrays.iter().filter(within).collect()
+    }
+
+    /// Whether the program's own files are compiled with OpenMP, as their pragmas want it.
+    pub fn keeps_pragmas(&self) -> bool {
+        self.preprocessed.own_pragmas == OwnPragmas::Kept
     }
 
     /// Whether a field holds the numbers that a test keeps: memory of the tiled loops' own.

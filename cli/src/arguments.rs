@@ -10,7 +10,7 @@ use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tilewright::Tiling;
-use tilewright::c_program::COptions;
+use tilewright::c_program::{COptions, OwnOpenMp};
 use tilewright::choice::TileBy;
 use tilewright::model::Model;
 use tilewright::ranks::Ranks;
@@ -157,6 +157,9 @@ pub struct CArguments {
     /// Only the time loops of this function of a C file
     #[arg(long, value_name = "NAME", help_heading = "C files")]
     pub function: Option<String>,
+    /// Let OpenMP pragmas of a C program do nothing: compile its own files without -fopenmp
+    #[arg(long, help_heading = "C files")]
+    pub no_own_openmp: bool,
 }
 
 impl CArguments {
@@ -167,6 +170,7 @@ impl CArguments {
             include_dirs: self.include.clone(),
             function: self.function.clone(),
             with: Vec::new(),
+            openmp: if self.no_own_openmp { OwnOpenMp::Off } else { OwnOpenMp::AsNeeded },
         }
     }
 }

@@ -98,6 +98,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
     let request = Request {
         original: path,
         sources: &compiled.sources,
+        own_openmp: compiled.own_openmp,
         defines: &options.defines,
         include_dirs: &options.include_dirs,
         libraries: &arguments.library,

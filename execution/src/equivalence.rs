@@ -19,6 +19,8 @@ pub struct Request<'a> {
     pub original: &'a Path,
     /// Its other sources.
     pub sources: &'a [PathBuf],
+    /// Whether the original is built with OpenMP.
+    pub own_openmp: bool,
     /// `NAME` or `NAME=VALUE`.
     pub defines: &'a [String],
     /// Folders of headers.
@@ -39,7 +41,7 @@ pub struct Request<'a> {
     pub build: Build,
     /// The longest that each may run.
     pub timeout: Duration,
-    /// Threads of the tiled code; as the system has it if not given.
+    /// Threads of the tiled code, and of an original with OpenMP; as the system has it if not given.
     pub threads: Option<u64>,
 }
 
@@ -242,6 +244,9 @@ fn build_original(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> 
     let program = folder.join("built-original");
     let mut command = compiler.command();
     command.args(request.build.own().split(' ')).args(["-w", "-ffp-contract=off"]);
+    if request.own_openmp {
+        command.arg("-fopenmp");
+    }
     command.args(request.defines.iter().map(|define| format!("-D{define}")));
     for folder in request.include_dirs {
         command.arg("-I").arg(absolute(folder)?);
@@ -334,9 +339,9 @@ fn run(request: &Request<'_>, folder: &Path, name: &str, program: &Path, origina
     }
     if !original {
         command.env("TILEWRIGHT_REPORT", "1");
-        if let Some(threads) = request.threads {
-            command.env("OMP_NUM_THREADS", threads.to_string());
-        }
+    }
+    if let Some(threads) = request.threads {
+        command.env("OMP_NUM_THREADS", threads.to_string());
     }
     let create = |path: &Path| std::fs::File::create(path).map_err(|source| failed("write", path, source));
     let outputs = (&create(&stdout)?, &create(&stderr)?);

@@ -110,7 +110,7 @@ pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
     }
     if options.c != COptions::default() {
         return Err(Error::wrong_input(format!(
-            "-D, -I and --function are for C files, and `{spec}` is none"
+            "-D, -I, --function and --no-own-openmp are for C files, and `{spec}` is none"
         )));
     }
     if shipped::source(spec).is_some() {

@@ -18,6 +18,20 @@ pub struct Options {
     pub function: Option<String>,
     /// Other sources of the program, whose functions the time loops may call; those beside its headers need not be named.
     pub with: Vec<PathBuf>,
+    /// Whether OpenMP pragmas of the program's own files mean what they say, where that can be.
+    pub openmp: OwnOpenMp,
+}
+
+/// What the compiler of the program's own files knows of OpenMP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OwnOpenMp {
+    /// What their pragmas need, as far as tiled loops go with it.
+    #[default]
+    AsNeeded,
+    /// Nothing.
+    Off,
+    /// All of it.
+    On,
 }
 
 /// Why there is no preprocessed text.
@@ -87,6 +101,9 @@ fn run(mode: &[&str], path: &Path, folder: Option<&Path>, options: &Options) -> 
     // `__DATE__` and `__TIME__` are the same in every run.
     command.env("SOURCE_DATE_EPOCH", "0");
     command.args(mode).arg("-w").arg("-x").arg("c");
+    if options.openmp == OwnOpenMp::On {
+        command.arg("-fopenmp");
+    }
     command.args(options.defines.iter().map(|define| format!("-D{define}")));
     for folder in &options.include_dirs {
         command.arg("-I").arg(folder);

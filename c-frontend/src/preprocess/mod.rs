@@ -2,17 +2,19 @@
 
 mod compiler;
 mod cut;
-mod lexer;
+pub(crate) mod lexer;
 mod limits;
 mod origin;
 mod parentheses;
+mod pragmas;
 mod spelling;
 mod surroundings;
 
-pub use compiler::Options;
+pub use compiler::{Options, OwnOpenMp};
 pub use cut::check_cut;
 pub use limits::{MOST_BYTES, MOST_EXPANDED_BYTES};
 pub use origin::Origin;
+pub use pragmas::OwnPragmas;
 
 use crate::codes;
 use compiler::Message;
@@ -43,6 +45,8 @@ pub struct Preprocessed {
     pub headers: Vec<PathBuf>,
     /// Every macro that is defined in it or in a header, also in those of the system.
     pub macros: HashSet<String>,
+    /// What becomes of the OpenMP pragmas of the user's files.
+    pub own_pragmas: OwnPragmas,
 }
 
 /// A `#pragma scop` or `#pragma endscop`.
@@ -134,7 +138,7 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
         text.push('\n');
     }
     let origin = builder.finish();
-    Ok(Preprocessed { source, latin1, text, origin, marks, headers, macros })
+    Ok(Preprocessed { source, latin1, text, origin, marks, headers, macros, own_pragmas: OwnPragmas::None })
 }
 
 /// The words and names in a C text.

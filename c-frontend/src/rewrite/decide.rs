@@ -33,6 +33,10 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     } else {
         lines.line("tw_reason = 0;");
     }
+    if program.keeps_pragmas() {
+        // Each thread of a team runs the loop then, or its part of it.
+        lines.line(format!("if (!tw_reason && {name}_in_parallel()) tw_reason = {name}_team;"));
+    }
     let mut sizes: Vec<String> = Vec::new();
     for own in computes.iter().flatten() {
         if !sizes.contains(own) {

@@ -26,6 +26,8 @@ pub(super) struct Glue {
     /// How the options of the CMake file begin.
     option: String,
     pub cuda: bool,
+    /// Whether the program's own files are compiled with OpenMP.
+    own_openmp: bool,
     dimension: usize,
     fields: Vec<Buffer>,
     /// Arrays of the program, and stored time levels, of all fields.
@@ -136,6 +138,7 @@ impl Glue {
             guard: program.name.clone(),
             option: program.name.to_uppercase(),
             cuda: target == Target::Cuda,
+            own_openmp: source.keeps_pragmas(),
             dimension,
             fields,
             // No array of C has no element.

@@ -54,7 +54,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     lines.line("int tw_done = 0;");
     lines.line(format!("const char *tw_reason = {name}_nothing;"));
     match &nest.observed {
-        Some(observed) => steps::count(observed, &mut lines),
+        Some(observed) => steps::count(observed, steps::lasting(program.keeps_pragmas()), &mut lines),
         None => {
             lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
             let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
@@ -74,7 +74,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         lines.line(
             "/* Rows that lie anywhere are looked at a few times: steps stay as they are written then. */",
         );
-        lines.line("static int tw_scattered = 0;");
+        lines.line(format!("{} int tw_scattered = 0;", steps::lasting(program.keeps_pragmas())));
         lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
         lines.block("else", |lines| {
             let ahead = nest.observed.as_ref().map(|observed| &observed.ahead);

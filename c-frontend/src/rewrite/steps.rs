@@ -6,8 +6,13 @@ use crate::nest::{Control, Observed, Test};
 /// More steps than these are not taken together.
 const MOST_STEPS: i64 = 1 << 30;
 
-/// Finds `tw_steps`, and what the scalars hold behind them.
-pub(super) fn count(observed: &Observed, lines: &mut Lines) {
+/// How a variable is declared that keeps its value: for each thread, where those of the program may run the loop at once.
+pub(super) fn lasting(threads: bool) -> &'static str {
+    if threads { "static __thread" } else { "static" }
+}
+
+/// Finds `tw_steps`, and what the scalars hold behind them. `lasting`: how variables are declared that keep their values.
+pub(super) fn count(observed: &Observed, lasting: &str, lines: &mut Lines) {
     if observed.alone {
         lines.line("/* Something happens between every two steps. */");
         lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", observed.first));
@@ -22,10 +27,10 @@ pub(super) fn count(observed: &Observed, lines: &mut Lines) {
         // Steps run for nothing where a test ends the loop: fewer then, more again as long as they do not.
         Some(most) => {
             let first = if observed.tests.iter().any(|test| test.sum) { 4 } else { 16 };
-            lines.line(format!("static ptrdiff_t tw_most = {first};"));
+            lines.line(format!("{lasting} ptrdiff_t tw_most = {first};"));
             lines.line(format!("tw_most = tw_most < 1 ? 1 : tw_most > {most} ? {most} : tw_most;"));
             lines.line("/* Where no point says that the loop goes on, it is asked again only after more and more steps. */");
-            lines.line("static long tw_pause = 0, tw_paused = 0;");
+            lines.line(format!("{lasting} long tw_pause = 0, tw_paused = 0;"));
             lines.line("if (tw_paused > 0) --tw_paused;");
             "(tw_paused > 0 ? 0 : tw_most)".to_owned()
         }

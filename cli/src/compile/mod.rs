@@ -119,7 +119,9 @@ impl Job<'_> {
                 )
             })
         });
-        let cautions: Vec<String> = one_at_a_time.chain(computed_anew).collect();
+        let own_pragmas = programs.first().and_then(|c| c_program::own_pragmas(c));
+        let cautions: Vec<String> =
+            own_pragmas.into_iter().chain(one_at_a_time).chain(computed_anew).collect();
         let options = arguments.plan.c.options();
         let (path, with) = (Path::new(&arguments.plan.spec), arguments.with.as_slice());
         let request = |programs, limits| EmitRequest {
@@ -149,6 +151,7 @@ impl Job<'_> {
             session.stage("write", || files::write(&folder, &facts, facts_of_others, &files))?;
         let sources =
             c_program::other_sources(&CSource { programs: &programs, path, options: &options, with })?;
+        let own_openmp = programs.first().is_some_and(|program| c_program::own_openmp(program));
         let Tiled { chosen, planned, c, .. } = first;
         Ok(CompileReport {
             dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
@@ -157,6 +160,7 @@ impl Job<'_> {
             more,
             left,
             sources,
+            own_openmp,
             chosen_by: chosen.by,
             notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).collect(),
             facts,
@@ -208,6 +212,7 @@ impl Job<'_> {
             more: Vec::new(),
             left: Vec::new(),
             sources: Vec::new(),
+            own_openmp: false,
             chosen_by: format!(
                 "chosen for {} by {costs} {}",
                 text::count(uses.all.len() as u64, "use", "uses"),

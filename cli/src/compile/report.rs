@@ -36,6 +36,9 @@ pub struct CompileReport {
     /// The other sources of a C program: those that are named, and those beside its headers.
     #[serde(skip)]
     pub sources: Vec<PathBuf>,
+    /// Whether the files of a C program are compiled with OpenMP.
+    #[serde(skip)]
+    pub own_openmp: bool,
     /// Who chose the tile sizes.
     pub chosen_by: String,
     /// Facts worth knowing.

@@ -99,7 +99,7 @@ fn models_and_runs_take_c_files_with_macros_and_folders() {
     let other =
         tilewright(&["tune", "heat1d", "-DN=3", "--size", "5000", "--steps", "10", "--machine", "gtx980"]);
     assert!(
-        other.code == 2 && other.stderr.contains("-D, -I and --function are for C files"),
+        other.code == 2 && other.stderr.contains("-D, -I, --function and --no-own-openmp are for C files"),
         "{}",
         other.stderr
     );

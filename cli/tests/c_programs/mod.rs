@@ -7,6 +7,7 @@ mod commands;
 mod cuda;
 mod loops;
 mod memory;
+mod own_pragmas;
 mod texts;
 mod values;
 

@@ -19,6 +19,20 @@ pub struct COptions {
     pub function: Option<String>,
     /// Other sources of the program.
     pub with: Vec<PathBuf>,
+    /// What the compiler of its own files knows of OpenMP.
+    pub openmp: OwnOpenMp,
+}
+
+/// What the compiler of the program's own files knows of OpenMP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OwnOpenMp {
+    /// What their pragmas need.
+    #[default]
+    AsNeeded,
+    /// Nothing.
+    Off,
+    /// All of it.
+    On,
 }
 
 /// A C program: there is none.
@@ -44,6 +58,16 @@ pub fn place(c: &CProgram) -> (String, usize) {
 
 /// Why its steps run one at a time, where they do.
 pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
+    match *c {}
+}
+
+/// Whether its own files are compiled with OpenMP.
+pub fn own_openmp(c: &CProgram) -> bool {
+    match *c {}
+}
+
+/// What becomes of its own OpenMP pragmas.
+pub fn own_pragmas(c: &CProgram) -> Option<String> {
     match *c {}
 }
 

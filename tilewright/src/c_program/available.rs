@@ -10,7 +10,8 @@ use polyhedral::program::Program;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use c_frontend::{CProgram, Options as COptions};
+use c_frontend::OwnPragmas;
+pub use c_frontend::{CProgram, Options as COptions, OwnOpenMp};
 
 /// Reads a C file: its time loops, at least one, and those that are no iterated stencils.
 ///
@@ -45,6 +46,25 @@ pub fn place(c: &CProgram) -> (String, usize) {
 /// Why its steps run one at a time, where they do.
 pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     c.one_at_a_time.as_deref()
+}
+
+/// Whether its own files are compiled with OpenMP, as their pragmas want it.
+pub fn own_openmp(c: &CProgram) -> bool {
+    c.keeps_pragmas()
+}
+
+/// What becomes of the program's own OpenMP pragmas, where it has some.
+pub fn own_pragmas(c: &CProgram) -> Option<String> {
+    match &c.preprocessed.own_pragmas {
+        OwnPragmas::None => None,
+        OwnPragmas::Kept => Some(
+            "the program's own files have OpenMP pragmas and are compiled with -fopenmp; --no-own-openmp compiles them without"
+                .to_owned(),
+        ),
+        OwnPragmas::Left(why) => {
+            Some(format!("OpenMP pragmas of the program do nothing, its own files are compiled without -fopenmp: {why}"))
+        }
+    }
 }
 
 /// Its fields that are witnesses of tests.
