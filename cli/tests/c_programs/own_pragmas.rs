@@ -138,7 +138,13 @@ fn pragmas_that_do_not_go_with_tiles_do_nothing() {
             replaced("fill();\n    for", "fill();\n#pragma omp target data map(tofrom: a, b)\n    for"),
             "is for devices",
         ),
-        (replaced("#pragma omp for private(j)", ""), "each thread does the same"),
+        (
+            replaced(
+                "parallel\n        {\n#pragma omp for private(j)",
+                "parallel private(i, j)\n        {\n",
+            ),
+            "each thread does the same",
+        ),
         (
             replaced("    fill();\n", "    fill();\n    _Pragma(\"omp parallel\") team += 0;\n"),
             "`_Pragma` makes some",
@@ -152,6 +158,8 @@ fn pragmas_that_do_not_go_with_tiles_do_nothing() {
                 ),
             "leaves `j` as it was",
         ),
+        // All threads share the index of the inner loop.
+        (replaced("parallel for private(j)", "parallel for"), "all threads assign `j`, which they share"),
     ];
     for (text, reason) in cases {
         let said = note(&folder, &text, &[]);
