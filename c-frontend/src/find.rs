@@ -4,7 +4,7 @@
 //! within one that is taken are not looked at. A loop that computes arrays over space in each of its rounds, and is no
 //! iterated stencil, is left, with the reason.
 
-use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{CType, ExprKind, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
 use crate::own_pragmas::OwnFile;
@@ -12,7 +12,7 @@ use crate::parse::{File, Loop, Part, Region};
 use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, preprocess};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
-use crate::{codes, recognise, rewrite};
+use crate::{codes, over_space, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
 use safe_io::input;
@@ -40,6 +40,8 @@ pub struct Left {
     pub line: usize,
     /// Why; at least one reason.
     pub reasons: Vec<Diagnostic>,
+    /// How doubtful it is that it is a loop over time.
+    doubt: u32,
 }
 
 impl Found {
@@ -94,7 +96,7 @@ pub fn find(
         if let Err(reasons) = search.take(part)
             && let Err(nearer) = search.take_alone(part, &reasons, true)
         {
-            search.leave(function, &part.mark, nearer_reason(reasons, nearer));
+            search.leave(function, part, nearer_reason(reasons, nearer));
         }
     }
     if marked.is_empty() {
@@ -109,6 +111,9 @@ pub fn find(
     if left.is_empty() {
         return Err(refuse(vec![nothing(&source.text, options, file.loop_by_goto())]));
     }
+    // Of loops that are hardly ones over time nothing is said, unless there are no others.
+    let least = left.iter().map(|left| left.doubt).min();
+    let left: Vec<Left> = left.into_iter().filter(|left| Some(left.doubt) == least).collect();
     Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
 }
 
@@ -204,7 +209,7 @@ impl Search<'_> {
         let Err(reasons) = self.take(&one.part) else { return };
         // The loop over colours within is none over time.
         if reasons.iter().any(|reason| reason.code == codes::COLOURS) {
-            return self.leave(&one.function, &one.part.mark, reasons);
+            return self.leave(&one.function, &one.part, reasons);
         }
         let (taken, left) = (self.found.len(), self.left.len());
         one.inner.iter().for_each(|inner| self.visit(inner, false));
@@ -223,11 +228,16 @@ impl Search<'_> {
             && self.left.len() == left
             && (self.found.len() > taken || self.computes_over_space(one, outermost))
         {
-            self.leave(&one.function, &one.part.mark, reasons);
+            self.leave(&one.function, &one.part, reasons);
         }
     }
 
-    fn leave(&mut self, function: &str, head: &Span, reasons: Vec<Diagnostic>) {
+    fn leave(&mut self, function: &str, part: &Part, reasons: Vec<Diagnostic>) {
+        let head = &part.mark;
+        let doubt = self.file.region(part, expanded).map_or(0, |region| match self.hidden_loops(&region) {
+            Some(_) => 0,
+            None => over_space::doubt(&region),
+        });
         let (line, _) = self.preprocessed.source.line_column(head.start);
         let known = |word: &str| self.file.has_word(word);
         let told = |reason: Diagnostic| {
@@ -237,7 +247,7 @@ impl Search<'_> {
             if complex { reason.note("complex numbers are not supported") } else { reason }
         };
         let reasons = reasons.into_iter().map(told).collect();
-        self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons });
+        self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons, doubt });
     }
 
     fn region(&self, part: &Part) -> nest::Result<Region> {
@@ -288,6 +298,15 @@ impl Search<'_> {
                             without.extend(points);
                             continue;
                         }
+                    }
+                    // What an array holds is copied before a sweep in place: by itself, the sweep needs no other level.
+                    if moved.as_ref().is_some_and(|(_, why)| *why == rewrite::LEVELS)
+                        && without.len() < MOST_LEFT_OUT
+                        && let Some(copy) = step.copy_among(&without)
+                        && !without.contains(&copy)
+                    {
+                        without.push(copy);
+                        continue;
                     }
                     let body_of =
                         |name: &str| self.file.function(name).ok().flatten().map(|function| function.body);
@@ -407,51 +426,12 @@ impl Search<'_> {
             Ok(region) => {
                 !region.kept.is_empty()
                     || self.hidden_loops(&region).is_some()
-                    || computes_over_space(&region, outermost)
+                    || over_space::computes(&region, outermost)
             }
             // Numbers such as `1.0i`.
             Err(reason) => [codes::EXPRESSION, codes::SYNTAX].contains(&reason.code) && !one.inner.is_empty(),
         }
     }
-}
-
-fn computes_over_space(region: &Region, outermost: bool) -> bool {
-    let mut found = false;
-    let mut look = |body: &Stmt| {
-        body.walk(&mut |stmt| {
-            let StmtKind::For(inner) = &stmt.kind else { return };
-            let Some(index) = inner.index() else { return };
-            // The index, and what is computed of it: `k = i + n * j;`.
-            let mut names = vec![index.to_owned()];
-            let moves = |value: &Expr, names: &[String]| names.iter().any(|name| value.mentions(name));
-            inner.body.walk_expressions(&mut |expr| {
-                let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &expr.kind else { return };
-                match (&target.kind, &expr.kind) {
-                    (ExprKind::Name(name), ExprKind::Assign(_, _, value)) if moves(value, &names) => {
-                        names.push(name.clone());
-                    }
-                    _ => target.walk(&mut |part| {
-                        found |= matches!(&part.kind, ExprKind::Index(_, at) if moves(at, &names));
-                    }),
-                }
-            });
-        });
-    };
-    for stmt in &region.statements {
-        match &stmt.kind {
-            StmtKind::For(source) => {
-                let own = source.index();
-                // Levels that are all kept make no loop over space of one over time.
-                let levels = |name| outermost && nest::keeps_levels(&source.body, name).is_some();
-                let plain = |name| nest::indexes_target(&source.body, name) && !levels(name);
-                if !own.is_some_and(plain) {
-                    look(&source.body);
-                }
-            }
-            _ => look(stmt),
-        }
-    }
-    found
 }
 
 /// Why no grid is large enough for the tiled loops: one of its dimensions always has the same few points.

@@ -163,7 +163,10 @@ impl Inliner<'_> {
             let is_function = |variable: &Variable| variable.ctype == CType::Other("function".to_owned());
             let function = is_function(global) && known.is_none_or(is_function);
             if !(seen || function) || self.hides(&free) {
-                let reason = format!("the variable `{free}` that it uses is another one where it is called");
+                let reason = match known.is_some() || self.hides(&free) {
+                    true => format!("the variable `{free}` that it uses is another one where it is called"),
+                    false => format!("the variable `{free}` that it uses is one of another source"),
+                };
                 return refuse(&name, place, &reason, Some((global.span.clone(), "this one")));
             }
         }

@@ -4,7 +4,8 @@
 //! loop, `a_i` then points to where `a_((i + r) mod k)` pointed before the loop. The pointers are one array of `k`
 //! buffers, and `a_i` is its buffer `(r + i) mod k`.
 //!
-//! Likewise numbers of buffers: after `now = (now + 1) % k` or `now = 1 - now`, `now` is `(first + r) mod k` in round `r`.
+//! Likewise numbers of buffers: after `now = (now + 1) % k` or `now = 1 - now`, `now` is `(first + r) mod k` in round `r`. Two of them
+//! may be exchanged, `held = now; now = next; next = held;`: where one is 0 and the other 1, each goes on like that by itself.
 
 use super::loops::Turns;
 use super::refusal::{Result, limitation};
@@ -29,20 +30,29 @@ pub(super) struct Exchanged {
     pub moves: Vec<(String, String)>,
     /// Variables that go from one number of a buffer to the next, and how many there are.
     pub counters: Vec<(String, i64)>,
+    /// Those of them that are exchanged: they must differ.
+    pub swaps: Vec<(String, String)>,
 }
 
 /// What the exchange of a body does; `None` where there is none.
 pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let StmtKind::Block(list) = &body.kind else { return Ok(None) };
     // .. rest, counters, pointers, counters
-    let mut counters = Vec::new();
-    let before = |end: usize, counters: &mut Vec<(String, i64)>| {
+    let (mut counters, mut swaps) = (Vec::new(), Vec::new());
+    let mut before = |end: usize, counters: &mut Vec<(String, i64)>| {
         let mut end = end;
-        while let Some(counter) = end.checked_sub(1).and_then(|last| counter(region, list, last)) {
-            counters.push(counter);
-            end -= 1;
+        loop {
+            if let Some(counter) = end.checked_sub(1).and_then(|last| counter(region, list, last)) {
+                counters.push(counter);
+                end -= 1;
+            } else if let Some((a, b)) = swapped(region, list, end) {
+                counters.extend([(a.clone(), 2), (b.clone(), 2)]);
+                swaps.push((a, b));
+                end -= 3;
+            } else {
+                return end;
+            }
         }
-        end
     };
     let end = before(list.len(), &mut counters);
     let mut moves = Moves { region, own: Vec::new(), holds: BTreeMap::new() };
@@ -69,11 +79,11 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
         let Some(variable) = region.variables.get_mut(&circle[0]) else { continue };
         variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
     }
-    name_buffers(&mut body, &turns, &counters);
+    name_buffers(&mut body, &turns, &counters, &swaps);
     let own = &moves.own;
     let moves = moves.holds.iter().filter(|(name, _)| !own.contains(name));
     let moves = moves.map(|(name, held)| (name.clone(), held.clone())).collect();
-    Ok(Some(Exchanged { region, body, turns, span, moves, counters }))
+    Ok(Some(Exchanged { region, body, turns, span, moves, counters, swaps }))
 }
 
 /// An exchange that other statements follow.
@@ -205,6 +215,41 @@ pub(super) fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(Stri
     (2..=MOST_BUFFERS)
         .find(|of| (0..*of).all(|now| next(now) == Some((now + 1) % of)))
         .map(|of| (name.clone(), of))
+}
+
+/// The two integers that the three statements before `end` exchange: `int held = now; now = next; next = held;`.
+pub(super) fn swapped(region: &Region, list: &[Stmt], end: usize) -> Option<(String, String)> {
+    let [.., first, second, third] = list.get(..end)? else { return None };
+    let name = |expr: &Expr| match &expr.kind {
+        ExprKind::Name(name) => Some(name.clone()),
+        _ => None,
+    };
+    let StmtKind::Declaration(own) = &first.kind else { return None };
+    let [held] = own.as_slice() else { return None };
+    let moves = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+            Some((name(target)?, name(value)?))
+        }
+        _ => None,
+    };
+    let (a, b) = moves(second)?;
+    let ctype = |name: &String| region.variables.get(name).map(|one| &one.ctype);
+    let integer = matches!(ctype(&a), Some(CType::Integer { .. })) && ctype(&a) == ctype(&b);
+    let others = || list[..end - 3].iter().chain(&list[end..]);
+    let free = |stmt: &Stmt| {
+        let assigned = super::scalars::assigned(stmt).1;
+        let declared = super::scalars::declared(std::slice::from_ref(stmt));
+        !assigned.contains(&a)
+            && !assigned.contains(&b)
+            && !declared.contains(&a)
+            && !declared.contains(&b)
+            && !mentions(std::slice::from_ref(stmt), &held.name)
+    };
+    let exchanged = held.value.as_ref().and_then(name).as_ref() == Some(&a)
+        && moves(third)? == (b.clone(), held.name.clone())
+        && Some(&held.ctype) == ctype(&a)
+        && a != b;
+    (integer && exchanged && others().all(free)).then_some((a, b))
 }
 
 /// Most buffers that a variable counts.
@@ -370,9 +415,13 @@ fn mentions(list: &[Stmt], name: &str) -> bool {
 }
 
 /// Puts the buffer of the first one of its circle in the place of each pointer, and the turn in that of each counter.
-fn name_buffers(body: &mut Stmt, turns: &[Turns], counters: &[(String, i64)]) {
+fn name_buffers(body: &mut Stmt, turns: &[Turns], counters: &[(String, i64)], swaps: &[(String, String)]) {
     body.walk_expressions_mut(&mut |expr| {
         let ExprKind::Name(name) = &expr.kind else { return };
+        if let Some((from, _)) = swaps.iter().find(|(_, other)| other == name) {
+            expr.kind = ExprKind::Turn { shift: 1, of: 2, from: from.clone() };
+            return;
+        }
         if let Some((from, of)) = counters.iter().find(|(counter, _)| counter == name) {
             expr.kind = ExprKind::Turn { shift: 0, of: *of, from: from.clone() };
             return;

@@ -42,6 +42,8 @@ pub struct Nest {
     /// Variables that hold the number of a buffer and go on to the next one at the end of each time step, and how many
     /// buffers there are.
     pub counters: Vec<(String, i64)>,
+    /// Those of them that must differ, as they are exchanged.
+    pub swaps: Vec<(String, String)>,
     /// What must hold at run time: pairs of which the first is not greater than the second.
     pub assumed: Vec<(Polynomial, Polynomial)>,
     /// Values in memory that are read and do not change with time or place: C texts.

@@ -71,7 +71,14 @@ use walker::Walker;
 pub fn nest(region: &Region) -> Result<Nest> {
     let found = time::find(region)?;
     let split = observed::split(region, &found)?;
-    nest_of(region, found, split)
+    let nest = nest_of(region, found, split);
+    // Loops under conditions are for steps in which these hold, where nothing else can be made of them.
+    let branches = |less: bool| {
+        let found = time::find(region).ok()?;
+        let split = observed::split_branches(region, &found, less)?;
+        nest_of(region, found, Some(split)).ok()
+    };
+    nest.or_else(|reason| [false, true].into_iter().find_map(branches).ok_or(reason))
 }
 
 /// The loops over space of one step of a time loop: what else the step does is not looked at.
@@ -102,6 +109,12 @@ impl OneStep<'_> {
     #[must_use]
     pub fn statement_around(&self, inner: &Span, without: &[Span]) -> Option<Span> {
         observed::statement_around(self.region, &self.found()?, inner, without)
+    }
+
+    /// The place of the first copy among the loops over space, without the statements at some places.
+    #[must_use]
+    pub fn copy_among(&self, without: &[Span]) -> Option<Span> {
+        observed::copy_among(self.region, &self.found()?, without)
     }
 
     /// What keeps the loops over space from being tiled alone, where there are none that can be.
@@ -144,6 +157,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         }
         None => (region, body, Vec::new(), None, Vec::new()),
     };
+    let swaps = exchanged.as_ref().map(|found| found.swaps.clone()).unwrap_or_default();
     let coloured = colours::find(region, body);
     let body = coloured.as_ref().map_or(body, |(body, _)| body);
     let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
@@ -164,6 +178,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         exchange,
         moves,
         counters,
+        swaps,
         assumed: Vec::new(),
         memory: region.members.iter().map(|member| format!("&{member}")).collect(),
         pointers: Vec::new(),

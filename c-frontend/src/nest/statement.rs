@@ -80,7 +80,15 @@ impl Walker<'_> {
             CType::Floating(kind) if element_of(*kind).is_some() => Kind::Floating(*kind),
             other => {
                 let message = format!("a variable of type `{}` in the loop", type_text(other));
-                return limitation(codes::TYPE, &variable.span, message);
+                let reason = Diagnostic::limitation(codes::TYPE, variable.span.clone(), message);
+                // Memory that each step takes and gives back, of which the loops use elements in several ways.
+                let memory = matches!(other, CType::Array(..));
+                return Err(Box::new(match memory {
+                    true => reason
+                        .note(format!("`{}` is memory of a step, whose elements are not used by the same subscripts everywhere", variable.name))
+                        .hint("use its elements by one index in all loops, or by one for each dimension"),
+                    false => reason,
+                }));
             }
         };
         if let Some(value) = &variable.value
@@ -326,6 +334,35 @@ impl Walker<'_> {
         self.assign_element(target, value, span)
     }
 
+    /// Whether this is the one assignment of an array that a sweep in place computes of its neighbours, in a step by itself: what else
+    /// reads the element then reads it from the array. Computed again, it would need the neighbours as they were.
+    fn is_swept_alone(&self, target: &CExpr, value: &CExpr) -> bool {
+        let alone =
+            self.nest.observed.as_ref().is_some_and(|observed| observed.alone) && self.nest.level.is_none();
+        let text = |expr: &CExpr| c_text(expr, &|_| None);
+        let array = |expr: &CExpr| match &expr.indexed().0.kind {
+            CKind::Name(name) => Some(name.clone()),
+            _ => None,
+        };
+        let own = array(target);
+        let mut neighbours = false;
+        value.walk(&mut |part| {
+            neighbours |= matches!(part.kind, CKind::Index(..))
+                && array(part) == own
+                && part.indexed().1.len() == target.indexed().1.len()
+                && text(part) != text(target);
+        });
+        let mut count = 0;
+        for stmt in &self.region.statements {
+            stmt.walk_expressions(&mut |part| {
+                if let CKind::Assign(_, other, _) | CKind::Step(_, other) = &part.kind {
+                    count += usize::from(array(other) == own);
+                }
+            });
+        }
+        alone && neighbours && own.is_some() && count == 1
+    }
+
     fn assign_element(&mut self, target: &CExpr, value: &CExpr, span: &Span) -> Result<()> {
         let kind = self.kind_of(target)?;
         let (base, indices) = subscripts(target);
@@ -369,6 +406,7 @@ impl Walker<'_> {
                 "an assignment to an element whose index wraps around: the points of a statement are those of its loops",
             );
         }
+        let written = value;
         let value = self.folded(value);
         let value = match &integers {
             Some(ctype) => {
@@ -402,7 +440,9 @@ impl Walker<'_> {
                 leaf.overwritten |= same;
             }
         }
-        self.environment.elements.push((name.clone(), indices, temporary));
+        if !self.is_swept_alone(target, written) {
+            self.environment.elements.push((name.clone(), indices, temporary));
+        }
         let value = Expr { kind: ExprKind::Local(LocalId(temporary)), element, span: span.clone() };
         if self.nest.leaves.len() >= MOST_LEAVES {
             let message = format!("the time loop has more than {MOST_LEAVES} assignments of arrays");

@@ -72,6 +72,8 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
 
 /// Rows that were allocated one after the other have one distance, which the program finds out when it runs.
 const ROWS: &str = "unless its rows have one distance";
+/// Why an array is copied of which several levels are wanted at once.
+pub(crate) const LEVELS: &str = "it stands for several time levels";
 /// What values are called that follow from the place alone.
 pub(crate) const PLACE: &str = "values of the place";
 
@@ -115,7 +117,7 @@ pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'stati
                 slots > 1 && arrays_of(program, *number) == 1
             })
             .find_map(|(number, _)| match &program.stencil.fields[number].what {
-                What::State { form, .. } => Some((form.array.clone(), "it stands for several time levels")),
+                What::State { form, .. } => Some((form.array.clone(), LEVELS)),
                 What::Coefficient(_) | What::Place(_) => None,
             })
     };

@@ -58,6 +58,9 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     for (counter, of) in &nest.counters {
         sizes.push(format!("0 <= {counter} && {counter} < {of}"));
     }
+    for (a, b) in &nest.swaps {
+        sizes.push(format!("{a} != {b}"));
+    }
     if !sizes.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));
     }

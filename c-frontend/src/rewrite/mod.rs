@@ -18,7 +18,7 @@ mod sources;
 mod steps;
 
 pub use arrays::{ArrayUse, array_uses};
-pub(crate) use arrays::{PLACE, moved_in_every_step};
+pub(crate) use arrays::{LEVELS, PLACE, moved_in_every_step};
 pub(crate) use extents::least_sizes;
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;

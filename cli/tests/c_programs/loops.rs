@@ -85,10 +85,26 @@ fn as_people_write_them() {
     same("arrays_of_a_step.c", &[], &[]);
 }
 
+/// Loops under conditions that are known before the steps run: all that can be tiled are.
+#[test]
+fn branches_of_a_step() {
+    same("branches.c", &[], &[]);
+    same("branches.c", &["-DKIND=1"], &["--strategy", "naive"]);
+    let (folder, branches) = (Folder::new(), program("branches.c").display().to_string());
+    let report =
+        tilewright(&["compile", &branches, "--target", "openmp", "--json", "-o", &folder.arg("out")]).json();
+    assert_eq!(report["more"].as_array().unwrap().len(), 3, "{report:#}");
+    // What the steps of one branch leave in scalars is read in those of the other.
+    let left: Vec<&str> =
+        report["left"].as_array().unwrap().iter().map(|left| left["reasons"][0].as_str().unwrap()).collect();
+    assert!(left.len() == 2 && left.iter().all(|why| why.starts_with("a loop that runs under a condition")));
+}
+
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.
 #[test]
 fn one_step_among_others() {
     same("levels_kept.c", &[], &[]);
+    same("swept_behind_copies.c", &[], &[]);
     same("scalars_behind.c", &["-DREAL=float"], &[]);
     same("scalars_ahead.c", &["-DREAL=float"], &[]);
     let (folder, sums) = (Folder::new(), program("scalars_ahead.c").display().to_string());

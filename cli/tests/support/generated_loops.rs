@@ -52,10 +52,21 @@ struct Generator {
     whole: bool,
     /// The sweep computes in place.
     in_place: bool,
+    /// The sweep stands under a condition.
+    branches: bool,
+}
+
+/// A program whose sweep stands under a condition, with something else for the steps in which that does not hold.
+pub fn branching(number: u64) -> String {
+    generator(number, true).text()
 }
 
 /// The program of this number.
 pub fn program(number: u64) -> String {
+    generator(number, false).text()
+}
+
+fn generator(number: u64, branches: bool) -> Generator {
     use Edges::{Around, Behind, Clamped, Fixed, Ghosts, Guarded};
     use Reduction::{Count, Flag, Magnitudes, Maximum, Nothing, Squares, Sum};
     use Storage::{Flattened, Global, Levels, Rows, Structure};
@@ -67,7 +78,7 @@ pub fn program(number: u64) -> String {
         [Nothing, Nothing, Nothing, Maximum, Maximum, Squares, Magnitudes, Sum, Flag, Count][dice.roll(10)];
     let whole = matches!(reduction, Flag | Count) && !dice.one_in(3);
     let in_place = dice.one_in(7) && storage != Levels && matches!(edges, Fixed | Behind);
-    Generator { dice, element, storage, edges, reduction, whole, in_place }.text()
+    Generator { dice, element, storage, edges, reduction, whole, in_place, branches }
 }
 
 impl Generator {
@@ -149,6 +160,36 @@ impl Generator {
             "        for (int i = {}; i < {}; i++)\n            for (int j = {}; j < {}; j++) {{\n            {declared}{before}{body}\n            {reduced}}}\n",
             ends[0], ends[1], ends[2], ends[3]
         )
+    }
+
+    /// A sweep in one of two branches.
+    fn branch(&mut self, sweep: &str) -> String {
+        let condition = self.dice.of(&[
+            "t % 7 != 5",
+            "t >= 4",
+            "m > 8",
+            "k > 0.1",
+            "time < 0.3",
+            "t % 2 == 0",
+            "err < 50",
+        ]);
+        let (row, here) = (self.next("1", "j"), self.now("1", "j"));
+        let other = match self.dice.roll(5) {
+            0 => String::new(),
+            1 => format!("        {} = 0.25;\n", self.next("2", "2")),
+            2 => "        dt *= 0.99;\n".to_owned(),
+            3 => format!(
+                "        for (int j = 1; j < n - 1; j++) {row} = 0.5 * {here} + dt;\n        err += 0.5;\n"
+            ),
+            _ => format!("        for (int j = 0; j < n; j++) {row} = 0.5 * {here};\n"),
+        };
+        match (other.is_empty(), self.dice.roll(3)) {
+            (true, _) => format!("        if ({condition}) {{\n{sweep}        }}\n"),
+            (_, 0) => {
+                format!("        if (!({condition})) {{\n{other}        }} else {{\n{sweep}        }}\n")
+            }
+            _ => format!("        if ({condition}) {{\n{sweep}        }} else {{\n{other}        }}\n"),
+        }
     }
 
     /// Statements over all inner points.
@@ -276,7 +317,8 @@ impl Generator {
         if self.reduction != Reduction::Nothing {
             body += if self.whole { "        hits = 0;\n" } else { "        err = 0;\n" };
         }
-        body += &self.sweep(if within { &reduced } else { "" });
+        let sweep = self.sweep(if within { &reduced } else { "" });
+        body += &if self.branches { self.branch(&sweep) } else { sweep };
         if self.edges == Edges::Behind {
             body += &self.behind();
         }

@@ -141,6 +141,14 @@ pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span, withou
     spans.into_iter().find(|span| !without.contains(span))
 }
 
+/// The place of the first copy of an array over space among the statements that are tiled together.
+pub fn copy_among(region: &Region, found: &Found<'_>, without: &[Span]) -> Option<Span> {
+    let split = split_alone(region, found, without)?;
+    let StmtKind::Block(list) = &split.body.kind else { return None };
+    let copy = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::For(_)) && !reads_around(stmt);
+    list.iter().find(copy).map(|stmt| stmt.span.clone())
+}
+
 /// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
 /// that they leave to the others.
 pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {

@@ -64,7 +64,11 @@ fn flatten(region: &Region, list: &[Stmt], inner: bool, found: &mut Vec<Stmt>, w
 }
 
 /// Whether nothing else has the names that a block declares.
-fn is_alone<'s>(region: &Region, block: &[Stmt], mut others: impl Iterator<Item = &'s Stmt>) -> bool {
+pub(super) fn is_alone<'s>(
+    region: &Region,
+    block: &[Stmt],
+    mut others: impl Iterator<Item = &'s Stmt>,
+) -> bool {
     let own = declared(block);
     own.iter().all(|name| !region.variables.contains_key(name))
         && others.all(|other| {

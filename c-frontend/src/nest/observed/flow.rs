@@ -16,8 +16,14 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::HashSet;
 
-/// Refuses a body in which a scalar may be read that an earlier step has assigned, and that is not kept.
-pub(super) fn check(region: &Region, found: &Found<'_>, list: &[Stmt], step: &Step) -> Result<()> {
+/// Refuses a body in which a scalar may be read that an earlier step has assigned, and that is not kept. `whole`: its statements
+/// as they are written.
+pub(super) fn check(
+    region: &Region,
+    found: &Found<'_>,
+    (list, whole): (&[Stmt], &[Stmt]),
+    step: &Step,
+) -> Result<()> {
     for (at, stmt) in list.iter().enumerate() {
         if matches!(step.kinds[at], Kind::Computed | Kind::Stencil { whole: false }) {
             fixed_loops(stmt, step, list)?;
@@ -25,7 +31,7 @@ pub(super) fn check(region: &Region, found: &Found<'_>, list: &[Stmt], step: &St
     }
     let (skipped, timers) = (&step.skipped, &step.timers);
     let mut flow = Flow { region, skipped, timers, assigned: HashSet::new(), exposed: None };
-    list.iter().for_each(|stmt| flow.statement(stmt));
+    whole.iter().for_each(|stmt| flow.statement(stmt));
     let head: Vec<&Expr> = match found.source {
         Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
         Loop::While(source) => vec![&source.condition],

@@ -5,7 +5,7 @@ use super::names::{self, indices};
 use super::needed::{is_pointer, is_scalar, needed, stripped, writes_only};
 use super::parts::Test;
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
-use crate::nest::exchange::counter;
+use crate::nest::exchange::{counter, swapped};
 use crate::nest::scalars::{assigned, assigned_within};
 use crate::nest::targets::plainly_in;
 use crate::nest::time::{Found, Loop};
@@ -208,7 +208,9 @@ impl Step {
         self.skipped.retain(|name| !is_pointer(region, name));
         let own: Vec<Stmt> = self.stencil.iter().flatten().cloned().collect();
         let turns = (0..own.len()).filter_map(|at| counter(region, &own, at));
-        for (name, _) in turns {
+        let mut turns: Vec<String> = turns.map(|(name, _)| name).collect();
+        turns.extend((0..=own.len()).filter_map(|end| swapped(region, &own, end)).flat_map(|(a, b)| [a, b]));
+        for name in turns {
             self.skipped.remove(&name);
             self.turns.insert(name);
         }

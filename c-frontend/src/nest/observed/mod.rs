@@ -10,6 +10,7 @@
 
 mod alone;
 mod bits;
+mod branch;
 mod control;
 mod flag;
 mod flat;
@@ -26,7 +27,7 @@ mod shown;
 mod signs;
 mod test;
 
-pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
+pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
 pub(crate) use parts::STEP;
 pub use parts::{Ahead, Control, Observed, Test};
 pub(super) use shown::writes_points;
@@ -88,12 +89,35 @@ fn with_index(own: &Region, found: &Found<'_>) -> Region {
 
 /// Takes the observations out of a time loop; `None` if there are none.
 pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>> {
-    split_without(region, found, &[])
+    let list = flat::statements(region, found.body);
+    split_without(region, found, &Body { list: &list, whole: &list, branches: &[] }, &[])
+}
+
+/// The same where loops run under conditions; of the branches with loops the deeper ones, or, for `less`, the others. `None` if
+/// there are none, or what they do does not let steps run together.
+pub(super) fn split_branches(region: &Region, found: &Found<'_>, less: bool) -> Option<Split> {
+    let whole = flat::statements(region, found.body);
+    let (list, branches) = branch::apart(region, &whole, less)?;
+    split_without(region, found, &Body { list: &list, whole: &whole, branches: &branches }, &[]).ok()?
+}
+
+/// The statements of a time loop's body.
+struct Body<'a> {
+    list: &'a [Stmt],
+    /// As they are written: branches are not apart.
+    whole: &'a [Stmt],
+    /// Where in the list the conditions of branches stand that the stencil does not take.
+    branches: &'a [usize],
 }
 
 /// The same, without some comparisons that need no test.
-fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Option<Split>> {
-    let list = &flat::statements(own, found.body);
+fn split_without(
+    own: &Region,
+    found: &Found<'_>,
+    statements: &Body<'_>,
+    without: &[Expr],
+) -> Result<Option<Split>> {
+    let Body { list, whole, branches } = *statements;
     let mut region = with_index(own, found);
     let (tested, tests) = test::find(&mut region, found, list, without);
     let step = Step::new(&region, found, list, &tested, &tests);
@@ -101,7 +125,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
     let needed = tests.iter().filter(|test| step.needed.contains(&test.of));
     let needed: Vec<Expr> = needed.map(|test| test.stops.clone()).collect();
     if !needed.is_empty() {
-        return split_without(own, found, &[without, needed.as_slice()].concat());
+        return split_without(own, found, statements, &[without, needed.as_slice()].concat());
     }
     if let Some(stmt) = list.iter().find(|stmt| kinds::keeps_each_step(&step, found, stmt)) {
         return Err(Box::new(
@@ -144,10 +168,16 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
             "let each step add a constant to one integer, once, and assign it nowhere else in the loop",
         )));
     }
-    let last_as_written = !step.may_be_replaced(&region, list, first, last);
+    // Where a branch is not taken, nothing is known of what it leaves.
+    let known = |at: &usize| step.kinds[*at] == Kind::Observation;
+    if !branches.iter().all(known) || (!branches.is_empty() && !step.skipped.is_disjoint(&region.used_behind))
+    {
+        return Ok(None);
+    }
+    let last_as_written = !branches.is_empty() || !step.may_be_replaced(&region, list, first, last);
     let cut = if last_as_written { 0..list.len() } else { first..last + 1 };
     if last_as_written {
-        flow::check(&region, found, list, &step)?;
+        flow::check(&region, found, (list, whole), &step)?;
         region.used_behind.clear();
     }
     let round = Controls::new(&region, found, list, &step, (cut.clone(), last_as_written), &tests)?;
@@ -155,7 +185,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
     let unused: Vec<Expr> =
         tests.iter().map(|test| &test.stops).filter(|stops| !used.contains(stops)).cloned().collect();
     if !unused.is_empty() {
-        return split_without(own, found, &[without, unused.as_slice()].concat());
+        return split_without(own, found, statements, &[without, unused.as_slice()].concat());
     }
     let Some((cut, tokens)) = place(&region, found, list, cut) else { return Ok(None) };
     let mut body = Stmt {
