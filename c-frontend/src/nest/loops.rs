@@ -48,6 +48,8 @@ pub struct Nest {
     pub assumed: Vec<(Polynomial, Polynomial)>,
     /// Values in memory that are read and do not change with time or place: C texts.
     pub memory: Vec<String>,
+    /// The scalars outside that steps assign and that pointers may reach: what is read through one must not be among them.
+    pub reached: Vec<String>,
     /// Pointers that must not be null: C texts, in an order in which each may be evaluated if those before are not null.
     pub pointers: Vec<String>,
     /// Conditions under which the program ends in a function that is called: C texts.

@@ -8,11 +8,46 @@ use super::depends::Depends;
 use super::element::always;
 use super::loops::Touched;
 use super::refusal::{Result, limitation};
+use super::scalars::{assigned, declared};
+use super::time::{Found, Loop};
 use super::walker::{Certain, Unknown, Walker};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
 use crate::codes;
+use crate::parse::Region;
 use crate::polynomial::Polynomial;
 use crate::text::c_text;
+
+/// The scalars outside that a time loop assigns, whose address is taken somewhere.
+pub(super) fn reached(region: &Region, found: &Found<'_>) -> Vec<String> {
+    let mut own = assigned(found.body).1;
+    let mut counts = |source: &ForLoop| {
+        let start = source.start.as_ref().and_then(|start| match &start.kind {
+            StmtKind::Expr(expr) => Some(expr),
+            _ => None,
+        });
+        for expr in start.into_iter().chain(&source.step) {
+            own.extend(assigned(&Stmt { kind: StmtKind::Expr(expr.clone()), span: expr.span.clone() }).1);
+        }
+    };
+    if let Loop::For(source) = found.source {
+        counts(source);
+    }
+    found.body.walk(&mut |part| {
+        if let StmtKind::For(source) = &part.kind {
+            counts(source);
+        }
+    });
+    let declared = declared(std::slice::from_ref(found.body));
+    own.retain(|name| {
+        let scalar = |one: &Variable| matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));
+        !declared.contains(name)
+            && region.addressed.contains(name)
+            && region.variables.get(name).is_some_and(scalar)
+    });
+    let mut own: Vec<String> = own.into_iter().collect();
+    own.sort();
+    own
+}
 
 impl Walker<'_> {
     /// Walks where a condition holds, or does not.
@@ -229,7 +264,7 @@ impl Walker<'_> {
                 found.push(address(expr, around));
             }
             ExprKind::Name(name) => {
-                // A variable that nothing can point to is no part of an array.
+                // A variable that nothing can point to is no part of an array; those that are written are named as such.
                 let reached = |variable: &Variable| {
                     let scalar = matches!(variable.ctype, CType::Integer { .. } | CType::Floating(_));
                     scalar && (variable.global || self.region.changed.contains(name))
@@ -238,6 +273,7 @@ impl Walker<'_> {
                     && self.open_loop(name).is_none()
                     && *name != self.nest.time.name
                     && self.region.addressed.contains(name)
+                    && !self.nest.reached.contains(name)
                     && self.region.variables.get(name).is_some_and(reached)
                 {
                     found.push(address(expr, around));
@@ -279,7 +315,7 @@ impl Walker<'_> {
                 parts.push((**index).clone());
             }
         });
-        let declared = super::scalars::declared(std::slice::from_ref(body));
+        let declared = declared(std::slice::from_ref(body));
         for part in parts {
             for address in self.addresses(&part) {
                 let mut changes = false;

@@ -137,6 +137,7 @@ impl OneStep<'_> {
 }
 
 fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Split>) -> Result<Nest> {
+    let reached = memory::reached(region, &found);
     let (region, body) = match &split {
         Some(split) => (&split.region, &split.body),
         None => (region, found.body),
@@ -181,6 +182,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         swaps,
         assumed: Vec::new(),
         memory: region.members.iter().map(|member| format!("&{member}")).collect(),
+        reached,
         pointers: Vec::new(),
         ends: Vec::new(),
         extents: HashMap::new(),

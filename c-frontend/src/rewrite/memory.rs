@@ -94,6 +94,9 @@ pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut 
     written(program, boxes, lines, &|first, last, id, written| {
         format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});")
     });
+    for own in &nest.reached {
+        lines.line(format!("{name}_touches(&tw, &{own}, &{own}, sizeof {own}, 0, 1);"));
+    }
     for address in &nest.memory {
         lines.line(data(name, address));
     }

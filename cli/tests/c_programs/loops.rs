@@ -53,6 +53,7 @@ fn steps_until_a_maximum_is_small() {
     same("converges.c", &[], &SMALL_2D);
     same("converges.c", &["-DREAL=float", "-DEPS=1e-9"], &["--strategy", "naive"]);
     same("converges_without_index.c", &[], &SMALL_1D);
+    same("rounded_maximum.c", &[], &[]);
     same("leaves_early.c", &[], &SMALL_2D);
     same("sweeps_that_are_watched.c", &[], &[]);
 }

@@ -103,6 +103,17 @@ fn rows_are_kept_one_by_one() {
     assert!(found == original(&folder, &file, &[]));
 }
 
+/// What a pointer reads may be a scalar that the steps assign.
+#[test]
+fn scalars_behind_pointers() {
+    let file = program("pointed_scalars.c").display().to_string();
+    let report = tilewright(&["check", &file, "--quick", "--threads", "2", "--json"]).json();
+    assert!(report["equal"] == true, "{report:#}");
+    // The error is no other number than the one that is looked at.
+    let regions = report["regions"].as_array().unwrap();
+    assert!(regions.iter().any(|one| one["tiled"].as_u64() > Some(0)), "{report:#}");
+}
+
 #[test]
 fn aliases_run_as_they_were_written() {
     let folder = Folder::new();

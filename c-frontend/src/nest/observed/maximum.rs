@@ -13,6 +13,8 @@ pub(super) struct Maximum<'a> {
     pub sum: bool,
     /// Whether a value that is no number may take the place of a number.
     pub spoilt: bool,
+    /// Whether `fmaxf` takes the largest so far as a `float`.
+    pub single: bool,
     pub at: usize,
     pub statement: &'a Stmt,
     pub loops: Vec<&'a ForLoop>,
@@ -68,10 +70,11 @@ pub(super) fn maximum<'a>(
     // Of several, one is enough; but not of both kinds.
     let sum = maxima.first()?.sum;
     let spoilt = maxima.iter().any(|one| one.spoilt);
+    let single = maxima.iter().any(|one| one.single);
     if count != known || maxima.iter().any(|one| one.sum != sum) || (sum && below) {
         return None;
     }
-    maxima.pop().map(|one| Maximum { spoilt, ..one })
+    maxima.pop().map(|one| Maximum { spoilt, single, ..one })
 }
 
 /// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` (also by a function of the program) or `m += d;` within loops.
@@ -90,6 +93,7 @@ fn chains<'a>(
                 name: name.to_owned(),
                 sum,
                 spoilt,
+                single: is_single(stmt),
                 at,
                 statement: stmt,
                 loops: loops.to_vec(),
@@ -189,6 +193,15 @@ fn chains<'a>(
         }
         _ => {}
     }
+}
+
+/// Whether a statement calls `fmaxf`, which rounds what it is given.
+fn is_single(stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.walk_expressions(&mut |part| {
+        found |= matches!(&part.kind, ExprKind::Call(function, _) if is_name(function, "fmaxf"));
+    });
+    found
 }
 
 /// `d` of `d > m ? d : m`, or of `m > d ? m : d`, which takes a `d` that is no number.

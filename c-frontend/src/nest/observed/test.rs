@@ -254,6 +254,10 @@ fn followed<'a>(
     let again = passed.iter().filter(|own| **own == name).count();
     let maximum = maximum(region, list, &name, again).filter(|maximum| maximum.at < place)?;
     let (mut value, mut kind) = (maximum.value.clone(), floating(region, list, &name)?);
+    // A `double` that `fmaxf` rounds may end up below what one point alone is compared as.
+    if maximum.single && kind == Floating::Double {
+        return None;
+    }
     for (step, of, next) in steps.iter().rev() {
         let own = ExprKind::Cast(CType::Floating(kind), Box::new(value));
         value = step.clone();
