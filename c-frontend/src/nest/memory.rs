@@ -11,7 +11,7 @@ use super::refusal::{Result, limitation};
 use super::scalars::{assigned, declared};
 use super::time::{Found, Loop};
 use super::walker::{Certain, Unknown, Walker};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::codes;
 use crate::parse::Region;
 use crate::polynomial::Polynomial;
@@ -20,29 +20,15 @@ use crate::text::c_text;
 /// The scalars outside that a time loop assigns, whose address is taken somewhere.
 pub(super) fn reached(region: &Region, found: &Found<'_>) -> Vec<String> {
     let mut own = assigned(found.body).1;
-    let mut counts = |source: &ForLoop| {
-        let start = source.start.as_ref().and_then(|start| match &start.kind {
-            StmtKind::Expr(expr) => Some(expr),
-            _ => None,
-        });
-        for expr in start.into_iter().chain(&source.step) {
-            own.extend(assigned(&Stmt { kind: StmtKind::Expr(expr.clone()), span: expr.span.clone() }).1);
-        }
-    };
-    if let Loop::For(source) = found.source {
-        counts(source);
+    if let Loop::For(source) = found.source
+        && let Some(expr) = &source.step
+    {
+        own.extend(assigned(&Stmt { kind: StmtKind::Expr(expr.clone()), span: expr.span.clone() }).1);
     }
-    found.body.walk(&mut |part| {
-        if let StmtKind::For(source) = &part.kind {
-            counts(source);
-        }
-    });
-    let declared = declared(std::slice::from_ref(found.body));
+    // A name that the loop also declares may be the one outside elsewhere.
     own.retain(|name| {
         let scalar = |one: &Variable| matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));
-        !declared.contains(name)
-            && region.addressed.contains(name)
-            && region.variables.get(name).is_some_and(scalar)
+        region.addressed.contains(name) && region.variables.get(name).is_some_and(scalar)
     });
     let mut own: Vec<String> = own.into_iter().collect();
     own.sort();

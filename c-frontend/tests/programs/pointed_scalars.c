@@ -82,6 +82,17 @@ static void weighed(void)
     }
 }
 
+static void weighed_by_rows(void)
+{
+    int i, j, *row = &i;
+    for (int t = 0; t < 7; t++) {
+        for (i = 1; i < N - 1; i++)
+            for (j = 1; j < N - 1; j++) v[i][j] = 0.5 * u[i - 1][j] + 0.01 * *row * u[i][j + 1];
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1; j < N - 1; j++) u[i][j] = v[i][j];
+    }
+}
+
 int main(void)
 {
     start();
@@ -98,6 +109,7 @@ int main(void)
     printf("%d %a\n", fourth, total());
     start();
     weighed();
+    weighed_by_rows();
     printf("%a\n", total());
     return 0;
 }
