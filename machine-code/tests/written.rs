@@ -91,6 +91,36 @@ fn addresses_do_not_depend_on_values() {
     );
 }
 
+/// What comparisons say of numbers that are none; two of them ask for nothing else.
+#[test]
+fn comparisons_know_what_is_no_number() {
+    let (one, none) = ("0x3f800000", "0x7fc00000");
+    for (comparison, of_numbers, of_others) in [
+        ("NUM", true, false),
+        ("NAN", false, true),
+        ("GE", true, false),
+        ("GEU", true, true),
+        ("GT", false, false),
+        ("GTU", false, true),
+        ("F", false, false),
+        ("T", true, true),
+    ] {
+        for (other, expected) in [(one, of_numbers), (none, of_others)] {
+            let lines = [
+                &format!("MOV R4, {one}"),
+                &format!("MOV R5, {other}"),
+                &format!("FSETP.{comparison}.AND P0, PT, R4, R5, PT"),
+                "@P0 BRA `(.L_x_1)",
+                "NOP",
+                ".L_x_1:",
+                "EXIT",
+            ];
+            let issued = totals(&lines).unwrap().0.instructions();
+            assert_eq!(issued, if expected { 5.0 } else { 6.0 }, "{comparison} {other}");
+        }
+    }
+}
+
 /// A division by a constant is the upper half of a product, one by a variable begins with a conversion that is rounded up. Before
 /// a loop neither counts, in its four rounds each does.
 #[test]

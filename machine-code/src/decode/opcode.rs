@@ -166,10 +166,10 @@ pub(super) fn shape(opcode: &str) -> Option<Shape> {
         "DMNMX" | "FRND64" if mild(&[]) => Shape::new(Op::Numeric { precision: double }, 1, 0, 1),
         "FSETP" | "DSETP" => {
             let (&name, rest) = modifiers.split_first()?;
-            let unordered = name.len() > 2 && name.ends_with('U');
+            let (comparison, unordered) = comparison_of_numbers(name)?;
             let op = Op::CompareFloats {
                 precision: if base == "DSETP" { double } else { single },
-                comparison: comparison(name.strip_suffix('U').filter(|_| unordered).unwrap_or(name))?,
+                comparison,
                 unordered,
                 join: join(&modifiers),
             };
@@ -278,6 +278,19 @@ fn bytes(modifiers: &[&str]) -> u8 {
         () if modifiers.contains(&"U8") || modifiers.contains(&"S8") => 1,
         () => 4,
     }
+}
+
+/// A comparison of floating-point numbers, and what it says where one of them is none.
+fn comparison_of_numbers(name: &str) -> Option<(Comparison, bool)> {
+    Some(match name {
+        "NUM" => (Comparison::True, false),
+        "NAN" => (Comparison::False, true),
+        "T" => (Comparison::True, true),
+        _ => match name.strip_suffix('U').filter(|name| name.len() == 2) {
+            Some(name) => (comparison(name)?, true),
+            None => (comparison(name)?, false),
+        },
+    })
 }
 
 fn comparison(name: &str) -> Option<Comparison> {

@@ -32,9 +32,9 @@ impl Warp<'_> {
         let is = |lane: usize| {
             let (a, b) = (a.0[lane], b.0[lane]);
             match comparison {
+                _ if a.is_nan() || b.is_nan() => unordered,
                 Comparison::False => false,
                 Comparison::True => true,
-                _ if a.is_nan() || b.is_nan() => unordered,
                 Comparison::Less => a < b,
                 Comparison::Equal => a == b,
                 Comparison::LessEqual => a <= b,
