@@ -44,6 +44,24 @@ pub fn int(value: i64) -> IntExpr {
     Const(value)
 }
 
+/// Of values none of which may be negative those that matter: of several that differ by a constant the least.
+pub fn strictest(values: Vec<IntExpr>) -> Vec<IntExpr> {
+    let mut kept: Vec<IntExpr> = Vec::new();
+    for value in values {
+        // What they differ by, if it is a constant.
+        let differ = |other: &IntExpr| match (value.clone() - other.clone()).sum() {
+            (terms, constant) if terms.is_empty() => Some(constant),
+            _ => None,
+        };
+        match kept.iter_mut().find_map(|other| differ(other).map(|constant| (other, constant))) {
+            Some((other, constant)) if constant < 0 => *other = value,
+            Some(_) => {}
+            None => kept.push(value),
+        }
+    }
+    kept
+}
+
 impl From<i64> for IntExpr {
     fn from(value: i64) -> Self {
         Const(value)
@@ -69,8 +87,12 @@ impl IntExpr {
     pub fn modulo(self, divisor: i64) -> IntExpr {
         match self {
             Const(value) => Const(value.rem_euclid(divisor)),
-            _ if divisor == 1 => Const(0),
-            expr => IntExpr::Modulo(Arc::new(expr), divisor),
+            expr => match expr.sum() {
+                (terms, constant) if terms.iter().all(|(_, factor)| factor % divisor == 0) => {
+                    Const(constant.rem_euclid(divisor))
+                }
+                _ => IntExpr::Modulo(Arc::new(expr), divisor),
+            },
         }
     }
 

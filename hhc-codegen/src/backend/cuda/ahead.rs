@@ -4,12 +4,14 @@
 //! a few loads follow each barrier: all of them at once fill the queue of the unit that shared memory is read by, too, and the
 //! first rows wait behind them. The last rows have none, so that what was loaded has come when the next sub-tile begins.
 
+use super::super::bounds::non_negative;
 use super::super::points::{INT, plus};
 use super::full_rows::OWN;
 use super::loads::{Part, lane};
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{here, thread, unrolled};
+use super::ways;
 use crate::int_expr;
 use crate::window::Within;
 use c_tree::{Block, Expr, Stmt, Type, all, flag, int, name, var};
@@ -91,17 +93,21 @@ impl Printer<'_> {
         let (Some(slide), Some(sweep)) = (self.staging.window.slide, self.kernel.sub_tiles.last()) else {
             return Block::new();
         };
-        let next = int_expr::var(sweep.variable) + self.points_of_round(sweep);
-        let mut conditions = vec![self.is_round(sweep, &next)];
-        conditions.push(self.full_when(1));
         let last = self.dimension() - 1;
-        conditions.extend(
-            self.staging
-                .window
-                .exact_within
-                .iter()
-                .flat_map(|within| self.within(within, if within.dimension == last { slide } else { 0 })),
-        );
+        let corner = self.by_points(&self.staging.local.corner[last]);
+        let (mut bounds, mut conditions) = (self.next_is_full(sweep), Vec::new());
+        for within in &self.staging.window.exact_within {
+            if within.dimension == last {
+                let size = int_expr::var(["n0", "n1", "n2"][last]);
+                bounds.push(corner.clone() - (within.least - slide));
+                bounds.push(size - corner.clone() - (within.margin + slide));
+            } else {
+                conditions.extend(self.within(within, 0));
+            }
+        }
+        let alike = self.full_in_all().map(|_| flag("may_be_full"));
+        let bounds = int_expr::strictest(bounds);
+        let conditions = alike.into_iter().chain(bounds.iter().map(non_negative)).chain(conditions);
         let mut block = Block::new();
         block.comment("what enters the window next comes while the rows are computed");
         block.push(Stmt::assign(flag("ahead"), all(conditions)));
@@ -274,7 +280,7 @@ impl Printer<'_> {
         let (last, threads) = (self.dimension() - 1, &self.staging.threads);
         let lines = (last > 0 && threads.per_dimension[0] > 1).then(|| match threads.per_dimension[0] {
             2 => var(lane(0)).is(0).select(0, var("stride0")),
-            _ => var(lane(0)) * var("stride0"),
+            _ => ways::lines_of_window(var(lane(0)), self.staging.window.extent[0]),
         });
         let column = self.staging.window.slide.map(|_| var(format!("w{last}")) - thread(threads, last));
         [var(OWN)].into_iter().chain(lines).chain(column).reduce(plus).unwrap_or(int(0))

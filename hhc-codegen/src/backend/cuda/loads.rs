@@ -9,6 +9,7 @@ use super::full_rows::OWN;
 use super::printer::Printer;
 use super::text::{here, thread, unrolled, unrolled_by};
 use super::wanted::Known;
+use super::ways;
 use crate::window::Plane;
 use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, int, name, var};
 use polyhedral::domain::Bound;
@@ -190,7 +191,8 @@ impl Printer<'_> {
     }
 
     pub(super) fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
-        let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), self.source(part));
+        let source = |part: &Part<'_>| self.source(part, self.exact_by_distances(part));
+        let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), source(part));
         if batch.is_empty() {
             return Block::new();
         }
@@ -235,15 +237,25 @@ impl Printer<'_> {
         Stmt::Block(inner).into()
     }
 
-    /// Whether a thread goes from line to line by distances. In two dimensions, where it has many lines at once, the registers for
-    /// that would be spilled on sm_70; it adds strides there.
-    fn loads_by_distances(&self) -> bool {
+    /// Whether a thread that loads exactly goes from line to line by distances. In two dimensions it adds strides where its first line
+    /// is the window's, which it finds without a product: distances need more registers there.
+    fn exact_by_distances(&self, part: &Part<'_>) -> bool {
+        match self.dimension() {
+            1 => false,
+            2 => part.cells[0].0 != 0,
+            _ => true,
+        }
+    }
+
+    /// The same of a tile that may be partial. In two dimensions, where conditions need registers beside those of many lines, it finds
+    /// each batch by strides.
+    fn clipped_by_distances(&self) -> bool {
         self.dimension() == 3
     }
 
     /// The element that a thread loads from.
-    fn source(&self, part: &Part<'_>) -> Expr {
-        match self.loads_by_distances() {
+    fn source(&self, part: &Part<'_>, distances: bool) -> Expr {
+        match distances {
             true => name(FROM).at(0),
             false => name(&self.names.fields[part.plane.field]).at(name(FROM)),
         }
@@ -251,13 +263,6 @@ impl Printer<'_> {
 
     /// The declaration of the place in memory of a thread's first line, from where its line 0 of a slot's beginning lies.
     fn first_line(&self, part: &Part<'_>, own: Expr) -> Stmt {
-        let own = match self.loads_by_distances() || self.dimension() == 1 {
-            true => own,
-            false => match part.cells[0].0 {
-                0 => own,
-                line => own + int(line) * var("stride0"),
-            },
-        };
         let field = part.plane.field;
         let slot = (self.slots(field) > 1).then(|| var(self.slot_name(part.plane)));
         let mut lines: Vec<i64> = part.cells.iter().map(|(low, _)| *low).collect();
@@ -267,7 +272,7 @@ impl Printer<'_> {
         lines.resize(outer, 0);
         let cell = (cell != 0).then(|| int(cell));
         let first = [own].into_iter().chain(slot).chain(cell).reduce(plus).unwrap_or(int(0));
-        if !self.loads_by_distances() {
+        if !self.exact_by_distances(part) {
             return Stmt::declare(INT, FROM, first);
         }
         let place = self.further(name(&self.names.fields[field]) + first, field, &lines);
@@ -283,7 +288,13 @@ impl Printer<'_> {
         let first = int(part.cells[0].0);
         let first = if last > 0 && step > 1 { first + var(lane(0)) } else { first };
         let first = if several { plus(first, var("begin") * step) } else { first };
-        let line = (first != int(0)).then(|| if last > 0 { first * var("stride0") } else { first });
+        // Where one field is loaded, batches are few, and products of 32 bits need more registers.
+        let alike = matches!(first, Expr::Int(_)) || self.program.fields.len() == 1;
+        let line = (first != int(0)).then(|| match last {
+            0 => first,
+            _ if alike => first * var("stride0"),
+            _ => ways::lines_of_window(first, self.staging.window.extent[0]),
+        });
         let column = (last > 0).then(|| cell_index(last) - thread(threads, last));
         let first = slot.into_iter().chain([var(OWN)]).chain(line).chain(column).reduce(plus);
         Stmt::declare(INT, FROM, first.unwrap_or(int(0)))
@@ -295,10 +306,10 @@ impl Printer<'_> {
         let threads = &self.staging.threads.per_dimension;
         let own = format!("{FROM}{d}");
         let before = if d == 0 { FROM } else { own.as_str() };
-        let next = self.lines_on(name(before), part, d, threads[d]);
+        let next = self.lines_on(name(before), part, d, threads[d], self.exact_by_distances(part));
         let mut body = Block::new();
         if d > 0 {
-            let kind = if self.loads_by_distances() { self.pointer(part) } else { INT.to_owned() };
+            let kind = if self.exact_by_distances(part) { self.pointer(part) } else { INT.to_owned() };
             body.push(Stmt::declare(kind, &own, name(FROM)));
         }
         body.extend(inner);
@@ -307,10 +318,10 @@ impl Printer<'_> {
     }
 
     /// The place so many lines further along a dimension.
-    fn lines_on(&self, place: Expr, part: &Part<'_>, d: usize, count: i64) -> Expr {
+    fn lines_on(&self, place: Expr, part: &Part<'_>, d: usize, count: i64, distances: bool) -> Expr {
         let field = part.plane.field;
         match d + 1 < self.dimension() {
-            true if !self.loads_by_distances() => place + int(count) * var(format!("stride{d}")),
+            true if !distances => place + int(count) * var(format!("stride{d}")),
             true => {
                 let mut lines = vec![0; self.dimension() - 1];
                 lines[d] = count;
@@ -397,19 +408,20 @@ impl Printer<'_> {
         let step = threads.per_dimension[0];
         let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane, Known::OnGrid)]));
         // All lines of a batch wait for memory at once.
-        let source = self.source(part);
+        let source = self.source(part, self.clipped_by_distances());
         let value = name("tw_value").at(k());
         let bit = || Expr::binary(BinaryOp::Shl, int(1), k());
         let wanted = Stmt::Update(name("tw_wanted"), "|=", bit());
         let mut load = Block::from(Stmt::when(conditions, [wanted, Stmt::assign(value.clone(), source)]));
         if part.mine[0] > 1 {
-            load.push(Stmt::assign(name(FROM), self.lines_on(name(FROM), part, 0, step)));
+            let next = self.lines_on(name(FROM), part, 0, step, self.clipped_by_distances());
+            load.push(Stmt::assign(name(FROM), next));
         }
         let is_wanted = Expr::binary(BinaryOp::BitAnd, var("tw_wanted"), bit()).is_not(0);
         let store = Stmt::when(is_wanted, Stmt::assign(self.cell(plane), value));
 
         let mut body: Block = self.lanes().into_iter().take(1).filter(|_| step > 1).collect();
-        if !self.loads_by_distances() {
+        if !self.clipped_by_distances() {
             body.push(self.first_clipped(part, several));
         }
         body.push(Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_value", int(batch))]));
@@ -428,12 +440,12 @@ impl Printer<'_> {
             body = match part.mine[d] {
                 1 => Stmt::Block(body).into(),
                 mine => {
-                    let body = if self.loads_by_distances() { self.walking(part, d, body) } else { body };
+                    let body = if self.clipped_by_distances() { self.walking(part, d, body) } else { body };
                     rolled(Stmt::count("int", format!("k{d}"), 0, mine, body))
                 }
             };
         }
-        if self.loads_by_distances() {
+        if self.clipped_by_distances() {
             body.statements.insert(0, self.first_line(part, self.own_place()));
         }
         if window.slide.is_none() {

@@ -154,7 +154,17 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 Ok,
             )?;
             let staging = &shapes[index];
-            let placed_by = staging.placed_by.iter().map(|name| var(*name));
+            // The compiler would make the place of a tile anew in each sub-tile, by products of its number.
+            let of_block = |name: &str| {
+                let own = kernel.bindings.iter().filter(|binding| binding.name == name);
+                let mut places =
+                    own.flat_map(|own| kernel.blocks.iter().map(move |block| (own, block.variable)));
+                !kernel.sub_tiles.is_empty() && places.any(|(own, block)| own.value.mentions(block))
+            };
+            let placed_by = staging.placed_by.iter().map(|name| match of_block(name) {
+                true => text::here(var(*name)),
+                false => var(*name),
+            });
             let call = Stmt::call(
                 staged::tile_function(index),
                 text::passed(arguments).into_iter().chain(takes_ways.then(ways::argument)).chain(placed_by),
@@ -182,6 +192,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let ways = ways.into_table();
     let host = Host { plan, arguments, kernels: &kernels, boundary: &boundary, ways: &ways };
     let signature = Signature::new(program, &names);
+    let has_windows = !shapes.is_empty();
     let data = ProgramText {
         version: env!("CARGO_PKG_VERSION"),
         description: standalone::description(program),
@@ -191,9 +202,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         around: Zones::of(plan),
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
-        has_windows: !shapes.is_empty(),
+        has_windows,
         has_sweeps: plan.kernels.iter().any(|kernel| !kernel.in_parts() && kernel.memory == Memory::Arrays),
         ways: ways.len(),
+        goes_further: !ways.is_empty() || (has_windows && program.dimension() == 1),
         in_space: program.dimension() == 3,
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
@@ -242,6 +254,8 @@ struct ProgramText {
     has_sweeps: bool,
     /// How many distances in memory kernels are given.
     ways: usize,
+    /// Whether places in memory are found by bytes.
+    goes_further: bool,
     /// Whether there are three dimensions.
     in_space: bool,
     uses_exp: bool,

@@ -10,7 +10,7 @@ use super::text::{
     barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, unrolled, unrolled_by,
     used,
 };
-use super::ways;
+use super::ways::{self, MOST_LINES};
 use crate::geometry::LocalRow;
 use crate::int_expr;
 use crate::plan::bound;
@@ -24,9 +24,6 @@ const MOST_UNROLLED: i64 = 16;
 
 /// Where the thread's next point of a row goes in memory.
 const AT: &str = "tw_at";
-
-/// Lines of a window, at most, whose distances on a grid are found by products of 32 bits.
-const MOST_LINES: i64 = 1 << 12;
 
 /// The name of the function.
 pub(super) fn name_of(index: usize) -> String {
@@ -245,7 +242,7 @@ impl Printer<'_> {
             let own = thread(&self.staging.threads, dimension - 1);
             terms.extend([var(OWN), self.cell_along(dimension - 1) - own]);
         } else {
-            terms.push(var("corner0"));
+            terms.push(plus(var("corner0"), int(self.staging.window.low[0])));
         }
         terms.into_iter().reduce(plus).unwrap_or(int(0))
     }
@@ -270,6 +267,16 @@ impl Printer<'_> {
             block.push(Stmt::assign(name(AT), further(name(AT), d, cell)));
         }
         block
+    }
+
+    /// The pointer to where the thread's first point of a row goes in memory, in one dimension. Its distance from the window's first
+    /// cell is a number of 32 bits, so that no product of 64 bits is made for each row.
+    fn first_on_line(&self, target: usize) -> Stmt {
+        let field = &self.program.fields[target];
+        let cell = (var("begin") - self.staging.window.low[0]).cast("unsigned int");
+        let bytes = (cell * field.element.bytes() as i64).cast(INT);
+        let first = ways::further(name(&self.names.fields[target]) + var("place"), bytes);
+        Stmt::declare(format!("TW_GLOBAL({})", field.element.c_name()), AT, first)
     }
 
     /// Loops over the points of dimensions 1 and 2 that are the thread's.
@@ -321,10 +328,12 @@ impl Printer<'_> {
         };
         let mut body = Block::new();
         let Some(column) = column else {
-            let (cell, to) = (&at - window.low[0], name(&self.names.fields[target]) + (var("place") + &at));
-            let one = update(1, at.clone(), cell, to, &|bound| bound - &at);
-            let begin = first + thread(threads, 0);
-            body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
+            let cell = &at - window.low[0];
+            let mut one = Block::from(update(1, at.clone(), cell, name(AT), &|bound| bound - &at));
+            one.push(Stmt::assign(name(AT), name(AT) + parts));
+            body.push(Stmt::constant("int", "begin", first + thread(threads, 0)));
+            body.push(self.first_on_line(target));
+            body.push(Stmt::each("int", "at", var("begin"), at.clone().le(last), parts, one));
             return body;
         };
         body.push(Stmt::constant("int", "column", column));

@@ -125,7 +125,7 @@ impl Printer<'_> {
             inner.extend(self.lanes());
             inner.push(Stmt::when(flag("ahead"), self.stores_ahead()));
         }
-        inner.push(Stmt::constant("bool", "full", self.full_when(0)));
+        inner.push(Stmt::constant("bool", "full", self.is_full()));
         for (d, (corner, value)) in self.corners().into_iter().zip(&local.corner).enumerate() {
             // What all sub-tiles have in common would be kept in registers beside what is loaded ahead.
             let apart = ahead && d == 0 && self.dimension() == 2;
@@ -140,7 +140,10 @@ impl Printer<'_> {
             inner.push(Stmt::constant("int", "entering", begins.select(0, window.kept)));
         }
         if self.staging.rows_of_all {
-            inner.extend(self.ends_of_the_grid(&var));
+            // Where the corner moves with sub-tiles: the compiler would add to the size in each, by a product of 64 bits.
+            let moving = format!("n{}", self.dimension() - 1);
+            let size = |size: String| if size == moving { here(var(size)) } else { var(size) };
+            inner.extend(self.ends_of_the_grid(&size));
         }
         if !ahead {
             inner.extend(self.lanes());

@@ -66,13 +66,17 @@ impl Printer<'_> {
 
     /// Whether a value of a loop's variable is none behind the last round.
     pub(super) fn is_round(&self, sweep: &Loop, value: &IntExpr) -> Expr {
+        expr(value).le(expr(&self.last_point(sweep)))
+    }
+
+    /// What no round lies behind, as points.
+    fn last_point(&self, sweep: &Loop) -> IntExpr {
         let points = self.points_of_round(sweep);
-        let last = match self.by_points(&sweep.high) {
+        match self.by_points(&sweep.high) {
             // What is a multiple of a number is not above the greatest multiple of it if it is not above the rest, too.
             IntExpr::FloorDiv(high, divisor) if divisor == points => high.as_ref().clone(),
             high => high * points,
-        };
-        expr(value).le(expr(&last))
+        }
     }
 
     /// The loop around what it does in each sub-tile.
@@ -94,17 +98,19 @@ impl Printer<'_> {
         self.kernel.full_when.iter().filter(move |bound| depends(bound) == on_sub_tile)
     }
 
-    /// Whether the sub-tile that lies so many ahead is full.
-    pub(super) fn full_when(&self, ahead: i64) -> Expr {
-        let shift = |bound: &IntExpr| match self.kernel.sub_tiles.last() {
-            Some(sweep) if ahead > 0 => {
-                let ahead = int_expr::var(sweep.variable) + ahead * self.points_of_round(sweep);
-                self.by_points(bound).substitute(sweep.variable, &ahead)
-            }
-            _ => self.by_points(bound),
-        };
+    /// Whether the sub-tile is full.
+    pub(super) fn is_full(&self) -> Expr {
         let alike = self.full_in_all().map(|_| flag("may_be_full"));
-        all(alike.into_iter().chain(self.full_conditions(true).map(|bound| non_negative(&shift(bound)))))
+        let own = self.full_conditions(true).map(|bound| non_negative(&self.by_points(bound)));
+        all(alike.into_iter().chain(own))
+    }
+
+    /// What must not be negative where there is a next sub-tile, which is full, beside what all have in common.
+    pub(super) fn next_is_full(&self, sweep: &Loop) -> Vec<IntExpr> {
+        let next = int_expr::var(sweep.variable) + self.points_of_round(sweep);
+        let full =
+            self.full_conditions(true).map(|bound| self.by_points(bound).substitute(sweep.variable, &next));
+        [self.last_point(sweep) - next.clone()].into_iter().chain(full).collect()
     }
 
     /// How a thread finds its own place in memory.

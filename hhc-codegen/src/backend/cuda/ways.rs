@@ -16,6 +16,9 @@ const KIND: &str = "tw_distances";
 /// as a stream has positions before its registers are used alike again.
 pub(super) const FOLLOWING: i64 = 12;
 
+/// Lines of a window, at most, whose distances on a grid are found by products of 32 bits.
+pub(super) const MOST_LINES: i64 = 1 << 12;
+
 /// Arguments of a kernel, 8 bytes each, on every device; and those beside what [`Arguments`] says.
 const MOST_ARGUMENTS: usize = 4096 / 8;
 const OTHER_ARGUMENTS: usize = 8;
@@ -136,6 +139,14 @@ impl Ways {
     /// All of them.
     pub(super) fn into_table(self) -> Vec<Vec<i64>> {
         self.table.into_inner()
+    }
+}
+
+/// So many lines along dimension 0 as elements, where they are lines of a window with that many.
+pub(super) fn lines_of_window(lines: Expr, extent: i64) -> Expr {
+    match extent <= MOST_LINES {
+        true => call("tw_lines", [lines, var("stride0")]),
+        false => lines * var("stride0"),
     }
 }
 
