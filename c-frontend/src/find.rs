@@ -47,7 +47,7 @@ pub struct Left {
 impl Found {
     /// The same, with what becomes of the program's own OpenMP pragmas.
     #[must_use]
-    pub fn with_own_pragmas(mut self, own_pragmas: OwnPragmas) -> Found {
+    pub(crate) fn with_own_pragmas(mut self, own_pragmas: OwnPragmas) -> Found {
         if let Some(first) = self.taken.first() {
             let preprocessed = Arc::new(Preprocessed { own_pragmas, ..(*first.preprocessed).clone() });
             self.taken.iter_mut().for_each(|one| one.preprocessed = Arc::clone(&preprocessed));

@@ -49,9 +49,10 @@ mod told;
 pub use find::{Found, Left};
 pub use nest::Nest;
 pub use parse::Region;
-pub use preprocess::{Options, OwnOpenMp, OwnPragmas, Preprocessed};
+pub use preprocess::{Options, OwnPragmas, Preprocessed};
 pub use program::CProgram;
 pub use recognise::Stencil;
+pub use toolchain::compiler::OwnOpenMp;
 
 use own_pragmas::OwnFile;
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
@@ -101,30 +102,37 @@ fn with_pragmas(found: Found, path: &Path, options: &Options) -> Found {
     if !files.iter().any(OwnFile::has_pragmas) {
         return found;
     }
-    match kept(&found, &files, path, options) {
-        Ok(kept) => kept.with_own_pragmas(OwnPragmas::Kept),
+    match read_with_pragmas(&found, &files, path, options) {
+        Ok(again) => again.unwrap_or(found).with_own_pragmas(OwnPragmas::Kept),
         Err(why) => found.with_own_pragmas(OwnPragmas::Left(why)),
     }
 }
 
-/// The program as a compiler with OpenMP reads it.
-fn kept(found: &Found, files: &[OwnFile], path: &Path, options: &Options) -> Result<Found, String> {
+/// The program as a compiler with OpenMP reads it, if that is another one than was found.
+fn read_with_pragmas(
+    found: &Found,
+    files: &[OwnFile],
+    path: &Path,
+    options: &Options,
+) -> Result<Option<Found>, String> {
     let options = Options { openmp: OwnOpenMp::On, ..options.clone() };
     let refused = |found: &Diagnostics| {
         found.list.first().map_or_else(|| "no reason is known".to_owned(), |first| first.message.clone())
     };
-    let known = || files.iter().any(OwnFile::asks_for_openmp);
     let read = preprocess::preprocess(path, &options).map_err(|error| error.to_string())?;
     let read = read.map_err(|reason| format!("with -fopenmp the compiler says: {}", refused(&reason)))?;
-    let same = found.taken.first().is_some_and(|first| first.preprocessed.text == read.text) && !known();
-    let found = if same {
-        found.clone()
-    } else {
-        let again = read_as(path, &options).map_err(|error| error.to_string())?;
-        again.map_err(|reason| format!("with -fopenmp the program is another one: {}", refused(&reason)))?
-    };
-    own_pragmas::keep(&found.taken, files)?;
-    Ok(found)
+    let same = found.taken.first().is_some_and(|first| first.preprocessed.text == read.text);
+    let again =
+        if same && !files.iter().any(OwnFile::asks_for_openmp) {
+            None
+        } else {
+            let again = read_as(path, &options).map_err(|error| error.to_string())?;
+            Some(again.map_err(|reason| {
+                format!("with -fopenmp the program is another one: {}", refused(&reason))
+            })?)
+        };
+    own_pragmas::keep(&again.as_ref().unwrap_or(found).taken, files)?;
+    Ok(again)
 }
 
 /// The time loops of a preprocessed file.

@@ -1,8 +1,7 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
 use crate::arguments::{ChoiceArguments, PlanArguments, TargetName, TileByName};
-use crate::compile;
-use crate::compile::arguments::CompileArguments;
+use crate::compile::{self, arguments::CompileArguments};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
@@ -11,6 +10,7 @@ use execution::equivalence::{self, Build, Comparison, Request};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tilewright::c_program::{self, CSource};
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -95,10 +95,17 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
     let _temporary = toolchain::interrupt::register(folder.path());
     let compiled = compile::compile(&compile_arguments(arguments, folder.path()), session)?;
     let options = arguments.plan.c.options();
+    let (sources, own_openmp) = match &compiled.c {
+        Some(c) => {
+            let source = CSource { programs: &[c], path, options: &options, with: &arguments.with };
+            (c_program::other_sources(&source)?, c_program::own_openmp(c))
+        }
+        None => (Vec::new(), false),
+    };
     let request = Request {
         original: path,
-        sources: &compiled.sources,
-        own_openmp: compiled.own_openmp,
+        sources: &sources,
+        own_openmp,
         defines: &options.defines,
         include_dirs: &options.include_dirs,
         libraries: &arguments.library,

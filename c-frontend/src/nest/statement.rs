@@ -337,8 +337,10 @@ impl Walker<'_> {
     /// Whether this is the one assignment of an array that a sweep in place computes of its neighbours, in a step by itself: what else
     /// reads the element then reads it from the array. Computed again, it would need the neighbours as they were.
     fn is_swept_alone(&self, target: &CExpr, value: &CExpr) -> bool {
-        let alone =
-            self.nest.observed.as_ref().is_some_and(|observed| observed.alone) && self.nest.level.is_none();
+        let alone = self.nest.observed.as_ref().is_some_and(|observed| observed.alone);
+        if !alone || self.nest.level.is_some() {
+            return false;
+        }
         let text = |expr: &CExpr| c_text(expr, &|_| None);
         let array = |expr: &CExpr| match &expr.indexed().0.kind {
             CKind::Name(name) => Some(name.clone()),
@@ -352,6 +354,9 @@ impl Walker<'_> {
                 && part.indexed().1.len() == target.indexed().1.len()
                 && text(part) != text(target);
         });
+        if !neighbours || own.is_none() {
+            return false;
+        }
         let mut count = 0;
         for stmt in &self.region.statements {
             stmt.walk_expressions(&mut |part| {
@@ -360,7 +365,7 @@ impl Walker<'_> {
                 }
             });
         }
-        alone && neighbours && own.is_some() && count == 1
+        count == 1
     }
 
     fn assign_element(&mut self, target: &CExpr, value: &CExpr, span: &Span) -> Result<()> {

@@ -5,7 +5,7 @@ use safe_io::input;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolchain::child::{self, End, Ended, Keep, Limits};
-use toolchain::compiler::{Compiler, Language};
+use toolchain::compiler::{Compiler, Language, OwnOpenMp};
 
 /// What the preprocessor is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,18 +20,6 @@ pub struct Options {
     pub with: Vec<PathBuf>,
     /// Whether OpenMP pragmas of the program's own files mean what they say, where that can be.
     pub openmp: OwnOpenMp,
-}
-
-/// What the compiler of the program's own files knows of OpenMP.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OwnOpenMp {
-    /// What their pragmas need, as far as tiled loops go with it.
-    #[default]
-    AsNeeded,
-    /// Nothing.
-    Off,
-    /// All of it.
-    On,
 }
 
 /// Why there is no preprocessed text.

@@ -10,7 +10,7 @@ mod pragmas;
 mod spelling;
 mod surroundings;
 
-pub use compiler::{Options, OwnOpenMp};
+pub use compiler::Options;
 pub use cut::check_cut;
 pub use limits::{MOST_BYTES, MOST_EXPANDED_BYTES};
 pub use origin::Origin;

@@ -149,9 +149,6 @@ impl Job<'_> {
         let facts_of_others = more.iter().map(|other| &other.facts).collect();
         let (directory, files) =
             session.stage("write", || files::write(&folder, &facts, facts_of_others, &files))?;
-        let sources =
-            c_program::other_sources(&CSource { programs: &programs, path, options: &options, with })?;
-        let own_openmp = programs.first().is_some_and(|program| c_program::own_openmp(program));
         let Tiled { chosen, planned, c, .. } = first;
         Ok(CompileReport {
             dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
@@ -159,8 +156,7 @@ impl Job<'_> {
             place: c.as_ref().map(report::place_text),
             more,
             left,
-            sources,
-            own_openmp,
+            c,
             chosen_by: chosen.by,
             notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).collect(),
             facts,
@@ -211,8 +207,7 @@ impl Job<'_> {
             place: None,
             more: Vec::new(),
             left: Vec::new(),
-            sources: Vec::new(),
-            own_openmp: false,
+            c: None,
             chosen_by: format!(
                 "chosen for {} by {costs} {}",
                 text::count(uses.all.len() as u64, "use", "uses"),

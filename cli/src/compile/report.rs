@@ -33,12 +33,9 @@ pub struct CompileReport {
     /// Loops over time of a C program that stay as they are, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<LoopLeft>,
-    /// The other sources of a C program: those that are named, and those beside its headers.
+    /// The C program, with the first of its time loops.
     #[serde(skip)]
-    pub sources: Vec<PathBuf>,
-    /// Whether the files of a C program are compiled with OpenMP.
-    #[serde(skip)]
-    pub own_openmp: bool,
+    pub c: Option<CProgram>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
     /// Facts worth knowing.

@@ -7,6 +7,7 @@ use hhc_codegen::strategy::Target;
 use polyhedral::program::Program;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolchain::compiler::OwnOpenMp;
 
 /// Macros and folders of headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,18 +22,6 @@ pub struct COptions {
     pub with: Vec<PathBuf>,
     /// What the compiler of its own files knows of OpenMP.
     pub openmp: OwnOpenMp,
-}
-
-/// What the compiler of the program's own files knows of OpenMP.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OwnOpenMp {
-    /// What their pragmas need.
-    #[default]
-    AsNeeded,
-    /// Nothing.
-    Off,
-    /// All of it.
-    On,
 }
 
 /// A C program: there is none.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use c_frontend::OwnPragmas;
-pub use c_frontend::{CProgram, Options as COptions, OwnOpenMp};
+pub use c_frontend::{CProgram, Options as COptions};
 
 /// Reads a C file: its time loops, at least one, and those that are no iterated stencils.
 ///

@@ -8,17 +8,18 @@ mod available;
 
 #[cfg(not(feature = "c"))]
 pub use absent::{
-    COptions, CProgram, OwnOpenMp, array_uses, headers, one_step_at_a_time, other_sources, own_openmp,
-    own_pragmas, place, program, read, renamed, rewritten, seen,
+    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, own_openmp, own_pragmas,
+    place, program, read, renamed, rewritten, seen,
 };
 #[cfg(feature = "c")]
 pub use available::{
-    COptions, CProgram, OwnOpenMp, array_uses, headers, one_step_at_a_time, other_sources, own_openmp,
-    own_pragmas, place, program, read, renamed, rewritten, seen,
+    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, own_openmp, own_pragmas,
+    place, program, read, renamed, rewritten, seen,
 };
 
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+pub use toolchain::compiler::OwnOpenMp;
 
 /// How the tiled code uses an array of a C program.
 #[derive(Debug, Clone, Serialize)]

@@ -29,6 +29,18 @@ const QUESTION: (&str, &str) = ("#define TW_JOIN(a, b) a##b\nTW_JOIN(tile, wrigh
 const ENVIRONMENT: [&str; 6] =
     ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"];
 
+/// What the compiler of a program's own files, those that are not generated, is told of OpenMP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OwnOpenMp {
+    /// What their pragmas need, as far as tiled loops go with it.
+    #[default]
+    AsNeeded,
+    /// Nothing.
+    Off,
+    /// All of it.
+    On,
+}
+
 /// The source language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {

@@ -142,7 +142,8 @@ impl Ways {
     }
 }
 
-/// So many lines along dimension 0 as elements, where they are lines of a window with that many.
+/// So many lines along dimension 0 as elements, where they are lines of a window with that many. In the text `tw_lines` is a template: of a function that no
+/// line needs compilers would warn.
 pub(super) fn lines_of_window(lines: Expr, extent: i64) -> Expr {
     match extent <= MOST_LINES {
         true => call("tw_lines", [lines, var("stride0")]),
