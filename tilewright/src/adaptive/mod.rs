@@ -104,7 +104,8 @@ pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observ
             machine
         }
     };
-    let first = fixed(stencil, request, &machine, observer)?;
+    let measured = !by_model && request.calibrate;
+    let first = fixed(stencil, request, &machine, measured, observer)?;
     let uses = &request.uses.all;
     let found = observer::stage(observer, "tune", || {
         candidates(stencil, &first, request.tiling.strategy == AUTO, uses, &machine)
@@ -112,7 +113,6 @@ pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observ
     let plain = in_one_library(stencil, &found.all)?;
     let take = |at: &usize| (found.all[*at].clone(), found.costs[*at].clone());
     let (all, predicted): (Vec<Candidate>, Vec<Vec<f64>>) = plain.iter().map(take).unzip();
-    let measured = !by_model && request.calibrate;
     let costs = match measured {
         true => stage_of(observer, "timing tilings", uses.len() as u64, |progress| {
             costs::measured(stencil, &all, uses, progress)
@@ -151,25 +151,44 @@ pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observ
     })
 }
 
-/// The tiling that a program would have without a choice.
+/// The tiling that a program would have without a choice: the winner of the contest that `compile` holds or remembers where this computer
+/// may be measured, unless its blocks have memory of their own; otherwise the model's.
 fn fixed(
     stencil: &Stencil,
     request: &Request<'_>,
     machine: &Machine,
+    measured: bool,
     observer: &dyn Observer,
 ) -> Result<Candidate> {
     if request.tiling.tile.is_some() {
         return Err(Error::wrong_input("tile sizes are given, and are to be chosen for each use")
             .hint("leave out --tile"));
     }
+    if measured {
+        let winner = single(stencil, request, None, request.by, observer)?;
+        if !of_one_library(stencil, std::slice::from_ref(&winner))?.is_empty() {
+            return Ok(winner);
+        }
+    }
+    single(stencil, request, Some(machine), TileBy::Model, observer)
+}
+
+/// What `compile` takes where there is one tiling.
+fn single(
+    stencil: &Stencil,
+    request: &Request<'_>,
+    machine: Option<&Machine>,
+    by: TileBy,
+    observer: &dyn Observer,
+) -> Result<Candidate> {
     let wish = Wish {
         size: None,
         steps: None,
         calls: 1,
-        machine: Some(machine),
+        machine,
         threads: None,
-        by: TileBy::Model,
-        calibrate: false,
+        by,
+        calibrate: by != TileBy::Model,
         runs: false,
         machine_code: false,
         company: None,
@@ -183,11 +202,16 @@ fn fixed(
 }
 
 /// Which tilings can be in a library with others.
-fn in_one_library(stencil: &Stencil, all: &[Candidate]) -> Result<Vec<usize>> {
+fn of_one_library(stencil: &Stencil, all: &[Candidate]) -> Result<Vec<usize>> {
     let analysis = stencil.analysis()?;
     let plan = |one: &Candidate| strategy::plan(one.strategy, &stencil.program, &analysis.cone, &one.tile);
     let plans: Vec<KernelPlan> = all.iter().map(plan).collect::<std::result::Result<_, _>>()?;
-    let plain: Vec<usize> = (0..plans.len()).filter(|&at| openmp::can_be_variants(&plans[at..=at])).collect();
+    Ok((0..plans.len()).filter(|&at| openmp::can_be_variants(&plans[at..=at])).collect())
+}
+
+/// The same, where the first one has to be.
+fn in_one_library(stencil: &Stencil, all: &[Candidate]) -> Result<Vec<usize>> {
+    let plain = of_one_library(stencil, all)?;
     match plain.first() {
         Some(0) => Ok(plain),
         _ => Err(Error::infeasible(format!(
