@@ -22,6 +22,9 @@ pub(super) const BATCH: i64 = 32;
 /// Registers that hold a batch in a tile that may be partial: conditions need some, too.
 const CLIPPED_BATCH: i64 = 4;
 
+/// Points of a thread in a full sub-tile for which one more product of 64 bits is nothing.
+const MANY_POINTS: i64 = 256;
+
 /// The place in memory of a thread's own cell at its column, and the place of the line that it loads from.
 const FIRST: &str = "tw_first";
 const FROM: &str = "tw_from";
@@ -237,14 +240,26 @@ impl Printer<'_> {
         Stmt::Block(inner).into()
     }
 
-    /// Whether a thread that loads exactly goes from line to line by distances. In two dimensions it adds strides where its first line
-    /// is the window's, which it finds without a product: distances need more registers there.
+    /// Whether a thread that loads exactly goes from line to line by distances. In two dimensions, where these need more registers, it adds
+    /// strides where its first line is the window's, which it finds without a product, and where it computes so many points of one field
+    /// in between that a product does not matter.
     fn exact_by_distances(&self, part: &Part<'_>) -> bool {
         match self.dimension() {
             1 => false,
-            2 => part.cells[0].0 != 0,
+            2 => {
+                let many = self.program.fields.len() == 1 && self.points_of_a_thread() >= MANY_POINTS;
+                part.cells[0].0 != 0 && !many
+            }
             _ => true,
         }
+    }
+
+    /// Points that a thread computes in a full sub-tile, about.
+    fn points_of_a_thread(&self) -> i64 {
+        let boxes = self.staging.local.rows.iter().filter(|row| row.in_full_tiles).flat_map(|row| &row.boxes);
+        let points =
+            |bounds: &Vec<(i64, i64)>| bounds.iter().map(|(low, high)| high - low + 1).product::<i64>();
+        boxes.map(points).sum::<i64>() / self.staging.threads.count().max(1)
     }
 
     /// The same of a tile that may be partial. In two dimensions, where conditions need registers beside those of many lines, it finds
@@ -271,7 +286,9 @@ impl Printer<'_> {
         let cell = lines.get(outer).copied().unwrap_or(0);
         lines.resize(outer, 0);
         let cell = (cell != 0).then(|| int(cell));
-        let first = [own].into_iter().chain(slot).chain(cell).reduce(plus).unwrap_or(int(0));
+        let line = (outer == 1 && lines[0] != 0 && !self.exact_by_distances(part))
+            .then(|| int(lines[0]) * var("stride0"));
+        let first = [own].into_iter().chain(slot).chain(line).chain(cell).reduce(plus).unwrap_or(int(0));
         if !self.exact_by_distances(part) {
             return Stmt::declare(INT, FROM, first);
         }

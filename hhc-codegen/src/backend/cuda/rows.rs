@@ -269,14 +269,13 @@ impl Printer<'_> {
         block
     }
 
-    /// The pointer to where the thread's first point of a row goes in memory, in one dimension. Its distance from the window's first
-    /// cell is a number of 32 bits, so that no product of 64 bits is made for each row.
-    fn first_on_line(&self, target: usize) -> Stmt {
+    /// The pointer to where a point of a row goes in memory, in one dimension. Its distance from the window's first cell is a number
+    /// of 32 bits, so that it is no product of 64 bits; most points go nowhere.
+    fn place_on_line(&self, target: usize, point: &Expr) -> Expr {
         let field = &self.program.fields[target];
-        let cell = (var("begin") - self.staging.window.low[0]).cast("unsigned int");
+        let cell = (point - self.staging.window.low[0]).cast("unsigned int");
         let bytes = (cell * field.element.bytes() as i64).cast(INT);
-        let first = ways::further(name(&self.names.fields[target]) + var("place"), bytes);
-        Stmt::declare(format!("TW_GLOBAL({})", field.element.c_name()), AT, first)
+        ways::further(name(&self.names.fields[target]) + var("place"), bytes)
     }
 
     /// Loops over the points of dimensions 1 and 2 that are the thread's.
@@ -329,11 +328,10 @@ impl Printer<'_> {
         let mut body = Block::new();
         let Some(column) = column else {
             let cell = &at - window.low[0];
-            let mut one = Block::from(update(1, at.clone(), cell, name(AT), &|bound| bound - &at));
-            one.push(Stmt::assign(name(AT), name(AT) + parts));
-            body.push(Stmt::constant("int", "begin", first + thread(threads, 0)));
-            body.push(self.first_on_line(target));
-            body.push(Stmt::each("int", "at", var("begin"), at.clone().le(last), parts, one));
+            let to = self.place_on_line(target, &at);
+            let one = update(1, at.clone(), cell, to, &|bound| bound - &at);
+            let begin = first + thread(threads, 0);
+            body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
             return body;
         };
         body.push(Stmt::constant("int", "column", column));

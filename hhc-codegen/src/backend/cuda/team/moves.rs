@@ -3,6 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
+use super::super::ways::further;
 use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
@@ -16,6 +17,8 @@ use polyhedral::program::FieldId;
 pub(super) const PIECE: &str = "q";
 /// Where the lane's first point is in memory.
 const HERE: &str = "tw_place";
+/// Where a piece of them is.
+const PART: &str = "tw_part";
 /// That of the first of several rows.
 const FIRST: &str = "tw_first_place";
 /// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
@@ -405,25 +408,29 @@ impl Team<'_> {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
             let piece = first + c_tree::int(stride) * c_tree::var(PIECE);
-            let (cell, element) = (piece.clone() + c_tree::var("j"), there() + c_tree::var("j"));
-            let copy = |count: i64, [to, from]: [Expr; 2]| {
-                let ends = [own.clone(), to, array.clone(), from];
+            let cell = || piece.clone() + c_tree::var("j");
+            let copy = |count: i64, [to, from]: [Expr; 2], array: Expr| {
+                let ends = [own.clone(), to, array, from];
                 Stmt::Expr(Expr::instance("tw_copy_async", [c_tree::int(count)], ends))
             };
-            let (whole, single) = match loads {
-                true => (copy(count, [piece, there()]), copy(1, [cell, element])),
+            let whole = match loads {
+                true => copy(count, [piece.clone(), there()], array.clone()),
+                false if count == 1 => Stmt::assign(array.at(there()), own.at(piece.clone())),
                 false => {
-                    let single = Stmt::assign(array.at(element), own.at(cell));
-                    let whole = match count {
-                        1 => Stmt::assign(array.at(there()), own.at(piece)),
-                        _ => {
-                            let taken = call(format!("tw_load{count}"), [own.clone(), piece]);
-                            Stmt::call(format!("tw_store{count}"), [array.clone(), there(), taken])
-                        }
-                    };
-                    (whole, single)
+                    let taken = call(format!("tw_load{count}"), [own.clone(), piece.clone()]);
+                    Stmt::call(format!("tw_store{count}"), [array.clone(), there(), taken])
                 }
             };
+            // A point of a piece that begins at an element from somewhere.
+            let single = |from: Expr, element: Expr| {
+                let element = plus(element, c_tree::var("j"));
+                match loads {
+                    true => copy(1, [cell(), element], from),
+                    false => Stmt::assign(from.at(element), own.at(cell())),
+                }
+            };
+            let from_part = self.finds_pieces() && (count == 1 || !columns.all(self.strip()));
+            let single = if from_part { single(name(PART), c_tree::int(0)) } else { single(array, there()) };
             (whole, single)
         };
         let mut body = Block::from(Stmt::declare(self.pointer(transfer.field), HERE, place));
@@ -452,6 +459,12 @@ impl Team<'_> {
         }
         body.extend(self.range_of_lane(transfer.field, columns, (whole, single)));
         body
+    }
+
+    /// Whether pieces at the ends of a strip have places of their own. Several warps have such a strip more rarely, and no registers for
+    /// that.
+    fn finds_pieces(&self) -> bool {
+        self.member.high.minus(&self.member.low) == Some(0)
     }
 
     /// What is done for the lane's points among some columns, by their numbers in the lane: for whole pieces at once; for those
@@ -503,8 +516,15 @@ impl Team<'_> {
         let step = next_is_whole.select(piece(end()) - here(), c_tree::int(1));
         let number = || q() + c_tree::var("j");
         let one = Stmt::when(number().ge(low).and(number().lt(high.clone())), single);
-        let each =
-            Stmt::each("int", PIECE, first, q().lt(high), step, Block::from(unrolled("j", count, one)));
+        let mut of_piece = Block::new();
+        if self.finds_pieces() {
+            // A distance of 32 bits, or it would be a product of 64 bits.
+            let bytes = count * self.plan.program.field(field).element.bytes() as i64;
+            let distance = (here().cast("unsigned int") * bytes).cast(INT);
+            of_piece.push(Stmt::declare(self.pointer(field), PART, further(name(HERE), distance)));
+        }
+        of_piece.extend(unrolled("j", count, one));
+        let each = Stmt::each("int", PIECE, first, q().lt(high), step, of_piece);
         body.extend([Stmt::Pragma("unroll 1".into()), each]);
         body
     }
