@@ -184,14 +184,25 @@ pub fn choose(
     let strategy = strategy::by_name(&wanted.strategy)?;
     let multiprocessors = modelled.machine.gpu().map_or(1, |gpu| gpu.n_sm);
     strategy::taken(strategy, &modelled.problem.program, &modelled.problem.cone)?;
+    let mut passed_over = Vec::new();
     if let Some(tile) = strategy.own_tile(&stencil.program, &size, multiprocessors) {
-        let by = format!("the strategy's own for the grid and {}", modelled.machine.name);
-        let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
-        return Ok(Chosen { limits, tuned: true, ..Chosen::new(tiling, by) });
+        let compiled = || {
+            let architecture = finalists::architecture(&modelled.machine);
+            finalists::verdict(&modelled.problem, &limits, strategy, &tile, architecture.as_slice())
+        };
+        match wish.machine_code.then(|| stage(observer, "registers", compiled)) {
+            Some(spills @ Verdict::Spills { .. }) => passed_over.extend(spills.note(strategy, &tile)),
+            _ => {
+                let by = format!("the strategy's own for the grid and {}", modelled.machine.name);
+                let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
+                return Ok(Chosen { limits, tuned: true, ..Chosen::new(tiling, by) });
+            }
+        }
     }
     let (tiling, notes) = on_gpu(&modelled, wanted, &size, observer)?;
+    passed_over.extend(notes);
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
+    Ok(Chosen { tuned: true, limits, passed_over, ..Chosen::new(tiling, by) })
 }
 
 /// What is taken for a GPU where `auto` chooses, with notes on tiles that were passed over: the best tile of the strategies whose tiles
@@ -258,10 +269,10 @@ fn faster_other(model: &GpuModel, size: &[i64], seconds: f64) -> Option<Tiling> 
         Some((cost.prediction.seconds, strategy, tile))
     });
     let (other_s, strategy, tile) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let own_architecture = model.machine.gpu().and_then(|gpu| u32::try_from(gpu.compute_capability).ok());
+    let architecture = finalists::architecture(&model.machine);
     let clean = || {
         let verdict =
-            finalists::verdict(&model.problem, &model.limits(), strategy, &tile, own_architecture.as_slice());
+            finalists::verdict(&model.problem, &model.limits(), strategy, &tile, architecture.as_slice());
         matches!(verdict, Verdict::Clean)
     };
     (other_s < CLEARLY_FASTER * seconds && clean())
@@ -285,9 +296,6 @@ fn on_any_gpu(
     let Problem { program, cone, .. } = &model.problem;
     strategy::taken(strategy, program, cone)?;
     let tile = strategy.default_tile(program, cone, Target::Cuda);
-    if strategy.own_tile(program, size, 1).is_some() {
-        return Ok(usual());
-    }
     let limits = DeviceLimits::default();
     stage(observer, "registers", || {
         let verdict = finalists::verdict(&model.problem, &limits, strategy, &tile, &finalists::ARCHITECTURES);

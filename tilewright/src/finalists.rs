@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::gpu_model::GpuModel;
+use cost_models::machine::Machine;
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits, generate};
 use hhc_codegen::counts::Problem;
@@ -17,9 +18,11 @@ use toolchain::nvrtc::Nvrtc;
 /// Compute capabilities that code for any GPU is compiled for, and that its manifest has figures for.
 pub(crate) const ARCHITECTURES: [u32; 3] = [70, 80, 90];
 
-/// Tiles that are compiled before the others are judged by the estimate, too; after as many more, a strategy all of whose tiles
-/// spill is left out where there is another one.
-const MOST_COMPILED: usize = 2;
+/// Tiles of a strategy that are compiled before the others are judged by the estimate, too.
+const MOST_GUESSED: usize = 2;
+/// Tiles of a strategy that are compiled where it is one of several: if all of them spill it is left out. Of the last one twice as
+/// many are.
+const MOST_COMPILED: usize = 4;
 
 /// The tile, and how it was found.
 pub struct Finalist<'a> {
@@ -60,8 +63,12 @@ pub(crate) fn on_machine<'a>(
     request: Request<'a>,
     method: Method,
 ) -> Result<Finalist<'a>> {
-    let own = model.machine.gpu().and_then(|facts| u32::try_from(facts.compute_capability).ok());
-    among(model, request, method, own.as_slice())
+    among(model, request, method, architecture(&model.machine).as_slice())
+}
+
+/// The compute capability of a GPU.
+pub(crate) fn architecture(machine: &Machine) -> Option<u32> {
+    machine.gpu().and_then(|facts| u32::try_from(facts.compute_capability).ok())
 }
 
 /// The same for devices of several architectures.
@@ -73,27 +80,58 @@ pub(crate) fn among<'a>(
 ) -> Result<Finalist<'a>> {
     let mut notes = Vec::new();
     let mut compiled = 0;
-    while compiled < 3 * MOST_COMPILED {
-        request.sure_of_registers = compiled >= MOST_COMPILED;
-        let Ok(tuned) = tune(&request, method) else { break };
-        let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, &tuned.choice.tile);
-        match verdict(&model.problem, &model.limits(), strategy, tile, architectures) {
+    // The tile that keeps the fewest bytes in memory, and the request whose best one it is.
+    let mut least: Option<(u64, u32, Tuned, Request<'a>)> = None;
+    loop {
+        request.sure_of_registers = compiled >= MOST_GUESSED;
+        let found = tune(&request, method).or_else(|infeasible| {
+            // Of no other tile it is known that its registers suffice: they are compiled all the same.
+            let sure = std::mem::take(&mut request.sure_of_registers);
+            if sure { tune(&request, method) } else { Err(infeasible) }
+        });
+        let tuned = match found {
+            Ok(tuned) => tuned,
+            Err(infeasible) if least.is_none() => return Err(infeasible.into()),
+            Err(_) => break,
+        };
+        let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, tuned.choice.tile.clone());
+        match verdict(&model.problem, &model.limits(), strategy, &tile, architectures) {
             Verdict::Clean => return Ok(Finalist { tuned, request, notes }),
-            Verdict::Unknown => break,
-            spills @ Verdict::Spills { .. } => {
-                notes.extend(spills.note(strategy, tile));
-                let of_tile = Family::of_tile(&model.problem, &request.model.hardware, strategy, tile);
+            Verdict::Unknown => return by_estimate(request, method, notes),
+            ref spills @ Verdict::Spills { bytes, architecture } => {
+                notes.extend(spills.note(strategy, &tile));
+                let of_tile = Family::of_tile(&model.problem, &request.model.hardware, strategy, &tile);
                 let (family, sizes) = of_tile.map_err(Error::infeasible)?;
+                if least.as_ref().is_none_or(|(fewest, ..)| bytes < *fewest) {
+                    least = Some((bytes, architecture, tuned, request.clone()));
+                }
                 request.passed_over.push(family.text(sizes));
                 compiled += 1;
-                if compiled >= 2 * MOST_COMPILED && request.strategies.len() > 1 {
+                let several = request.strategies.len() > 1;
+                if compiled >= MOST_COMPILED && several {
                     // What spilled says nothing of the others.
                     request.strategies.retain(|own| own.id() != strategy.id());
                     compiled = 0;
+                } else if compiled >= 2 * MOST_COMPILED {
+                    break;
                 }
             }
         }
     }
+    let Some((bytes, architecture, tuned, request)) = least else {
+        return Err(Error::internal("no tile was compiled"));
+    };
+    let tile = &tuned.choice.tile;
+    notes.push(format!(
+        "{tile} (strategy {}) is taken all the same, which keeps the fewest bytes in memory, {bytes} of a thread on sm_{architecture}: \
+         no tile was found that keeps none",
+        tuned.choice.strategy
+    ));
+    Ok(Finalist { tuned, request, notes })
+}
+
+/// The best tile by the estimate of registers, where the compiler cannot be asked.
+fn by_estimate<'a>(mut request: Request<'a>, method: Method, notes: Vec<String>) -> Result<Finalist<'a>> {
     request.sure_of_registers = true;
     let tuned = tune(&request, method).or_else(|_| {
         // Of no tile it is known that its registers suffice.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // Arrays of a caller in another language come as pointers.
 
 mod certificates;
+mod registers;
 
 use std::cell::RefCell;
 use std::sync::Arc;
