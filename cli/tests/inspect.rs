@@ -209,9 +209,11 @@ fn pipelines_of_warps_do_little_but_arithmetic() {
         assert!(shared <= bytes, "{name} {element}: {shared:.2} bytes of shared memory");
         assert!(whole <= 1.15 * steady, "{name} {element}: {whole:.2} in all, {steady:.2} steady");
         assert!(number(&found, "per_point.bank_conflict_factor") < 1.001, "{name} {element}");
-        // Where rows are goes on from position to position.
-        let wide = number(of_team, "wide_multiplies");
-        assert!(wide <= 0.005, "{name} {element}: {wide} products of 64 bits");
+        // Where rows are goes on from position to position; in bands of one step, too, which run at the end of a run.
+        for (own, most) in [(of_team, 0.005), (&found["kernels"][1]["steady"], 0.02)] {
+            let wide = number(own, "wide_multiplies");
+            assert!(wide <= most, "{name} {element}: {wide} products of 64 bits");
+        }
         assert_eq!(number(&found, "spill_bytes"), 0.0, "{name} {element}");
     }
 }
@@ -249,6 +251,10 @@ fn sub_tiles_multiply_nothing() {
         return;
     }
     for (name, tile, size, most) in [
+        // The registers of this one are filled to the last.
+        ("star2d1r", "st=12,s0=10,s1=256", "16384x16384", 11.9),
+        ("heat2d", "st=8,s0=14,s1=256", "16384x16384", 15.2),
+        ("box2d1r", "st=8,s0=14,s1=256", "16384x16384", 16.4),
         ("heat2d", "st=8,s0=6,s1=96", "16384x16384", 18.3),
         ("star2d1r", "st=10,s0=17,s1=128", "16384x16384", 13.1),
         ("fdtd2d", "st=6,s0=16,s1=128", "16384x16384", 39.8),
@@ -256,7 +262,7 @@ fn sub_tiles_multiply_nothing() {
         ("varcoef3d", "st=2,s0=2,s1=12,s2=32", "512x512x512", 58.1),
         ("box3d2r", "st=1,s0=2,s1=16,s2=32", "512x512x512", 310.0),
     ] {
-        if name != "heat2d" && !everything() {
+        if tile != "st=12,s0=10,s1=256" && !everything() {
             continue;
         }
         let found = counted(&format!(
@@ -271,7 +277,7 @@ fn sub_tiles_multiply_nothing() {
     }
 }
 
-/// Nor do they, whatever the stencil is, its type and the GPU, with the strategy's own sizes, but for one. One of them in turn; with
+/// Nor do they, whatever the stencil is, its type and the GPU, with the strategy's own sizes. One of them in turn; with
 /// `TILEWRIGHT_ALL=1`, as in `make test-long`, all.
 #[test]
 fn no_stencil_multiplies_in_64_bits() {
@@ -295,9 +301,7 @@ fn no_stencil_multiplies_in_64_bits() {
                     "{name} {element} sm_{architecture} {}: {wide:.4} products of 64 bits, {steady:.2} instructions",
                     found["tile"]
                 );
-                // The first lines of its clipped sub-tiles.
-                let most = if (name, element) == ("star2d3r", "f64") { 0.11 } else { 0.02 };
-                assert!(wide <= most, "{name} {element} sm_{architecture}: {wide} products of 64 bits");
+                assert!(wide <= 0.02, "{name} {element} sm_{architecture}: {wide} products of 64 bits");
                 assert_eq!(number(&found, "steady.divisions"), 0.0, "{name} {element} sm_{architecture}");
                 assert_eq!(number(&found, "spill_bytes"), 0.0, "{name} {element} sm_{architecture}");
             }
