@@ -22,7 +22,7 @@ pub(crate) const ARCHITECTURES: [u32; 3] = [70, 80, 90];
 const MOST_GUESSED: usize = 2;
 /// Tiles of a strategy that are compiled where it is one of several: if all of them spill it is left out. Of the last one twice as
 /// many are.
-const MOST_COMPILED: usize = 4;
+const MOST_COMPILED: usize = 8;
 
 /// The tile, and how it was found.
 pub struct Finalist<'a> {
