@@ -7,6 +7,7 @@ static uint8_t grey[H][W], blurred[H][W];
 static unsigned hash[H][W], mixed[H][W];
 static short low[H][W], lower[H][W];
 static signed char wave[2][H][W];
+static double slope[H][W], flat[H][W];
 int main(void)
 {
     const int parts = 16;
@@ -27,6 +28,10 @@ int main(void)
                 if (low[y][x - 1] < least) least = low[y][x - 1];
                 if (low[y][x + 1] < least) least = low[y][x + 1];
                 lower[y][x] = least / 2 + low[y - 1][x] % 3;
+                /* Integers have one zero, also where numbers are cut, divided and multiplied. */
+                int cut = low[y][x] * 1e-5, part = low[y][x + 1] / 9000, product = (low[y][x] / 2000) * (low[y][x - 1] / 900);
+                slope[y][x] = cut * 0.5 + part * 0.25 + product * 0.125;
+                flat[y][x] = -(double)cut - (double)part + abs(hash[y][x] - hash[y][x + 1]) * 1e-9;
                 wave[(t + 1) % 2][y][x] = wave[t % 2][y][x] + wave[t % 2][y][x - 1] * 2 - wave[t % 2][y + 1][x];
             }
         for (int y = 1; y < H - 1; y++)
@@ -38,6 +43,6 @@ int main(void)
     }
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++)
-            printf("%d %u %d %d\n", grey[y][x], hash[y][x], low[y][x], wave[1][y][x]);
+            printf("%d %u %d %d %a %a\n", grey[y][x], hash[y][x], low[y][x], wave[1][y][x], slope[y][x], flat[y][x]);
     return 0;
 }

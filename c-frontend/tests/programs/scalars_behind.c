@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #ifndef REAL
 #define REAL double
@@ -134,6 +135,50 @@ static void written(REAL *a, REAL *b, int n)
     }
 }
 
+/* What some steps alone leave behind, the last of them long before the end; a count that asks clocks. */
+static void left(REAL *a, REAL *b, int n)
+{
+    REAL last = -1;
+    int seen = -1, late = 0;
+    clock_t begin, spent = 0;
+    for (int it = 0; it < 20; it++) {
+        begin = clock();
+        for (int i = 1; i < n - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 4;
+        for (int i = 1; i < n - 1; i++) a[i] = b[i];
+        spent += clock() - begin;
+        late += spent >= 0;
+    }
+    for (int it = 0; it < 20; it++) {
+        for (int i = 1; i < n - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 2 - a[i] * it;
+        for (int i = 1; i < n - 1; i++) a[i] = b[i] / (it + 3);
+        if (it % 7 == 3) last = a[n / 2];
+    }
+    for (int it = 0; it < 20; it++) {
+        for (int i = 1; i < n - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 3;
+        for (int i = 1; i < n - 1; i++) a[i] = b[i];
+        for (int i = 1; i < n - 1; i++)
+            if (fabs(a[i]) > 1e-4 && it < 5) seen = i + 100 * it;
+    }
+    printf("%a %d %d\n", (double)last, seen, late);
+}
+
+/* Steps that there are none of any more divide by nothing. */
+static void divided(REAL *a, REAL *b, int n)
+{
+    double change = 1;
+    int it = 0;
+    while (change > 1e-2 && 1000 / (9 - it) > 0) {
+        change = 0;
+        for (int i = 1; i < n - 1; i++) b[i] = (a[i - 1] + a[i + 1]) / 4;
+        for (int i = 1; i < n - 1; i++) {
+            change = fmax(change, fabs(b[i] - a[i]));
+            a[i] = b[i];
+        }
+        it++;
+    }
+    printf("%d\n", it);
+}
+
 int main(void)
 {
     REAL **u = rows_of(21, 33), **v = rows_of(21, 33);
@@ -146,6 +191,8 @@ int main(void)
     alias(line, more, more, 60);
     printf("%a\n", again(line, more, 60));
     written(line, more, 60);
+    left(line, more, 60);
+    divided(line, more, 60);
     double sum = 0;
     for (int i = 0; i < 21; i++)
         for (int j = 0; j < 33; j++) sum += u[i][j] * (1 + j % 3) + v[i][j];

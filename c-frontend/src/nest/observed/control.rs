@@ -249,6 +249,16 @@ impl<'a> Controls<'a> {
                     .note("steps run together in tiles as long as it is known before that nothing happens between them"),
             ));
         }
+        // Steps behind the one in which a test ends the loop are counted, too; the program has no such steps.
+        if !self.tests.is_empty()
+            && let Some(part) = self.divides_by_counts(expr)
+        {
+            return limitation(
+                codes::OBSERVED,
+                &part.span,
+                "a division of integers by what changes in each time step, which may be 0 where the loop has ended already",
+            );
+        }
         let mut data: Option<&Expr> = None;
         expr.walk(&mut |part| {
             let unknown = match &part.kind {
@@ -292,6 +302,29 @@ impl<'a> Controls<'a> {
                 .note("tests of a maximum over points, `if (d > m) m = d;` or `m = fmax(m, d)`, and of a sum of squares or absolute values can be kept in every step")
                 .hint(format!("{do_so} every so many steps: `if (t % 100 == 0) {{ .. }}`")),
         ))
+    }
+
+    /// A division of integers, as far as names and numbers say so, by something that is counted.
+    fn divides_by_counts<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let mut found = None;
+        expr.walk(&mut |part| {
+            let ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) = &part.kind else { return };
+            let mut floating = false;
+            part.walk(&mut |one| {
+                floating |= match &one.kind {
+                    ExprKind::Floating { .. } | ExprKind::Cast(CType::Floating(_), _) => true,
+                    ExprKind::Name(name) => {
+                        let variable = self.region.variables.get(name);
+                        variable.is_some_and(|one| matches!(one.ctype, CType::Floating(_)))
+                    }
+                    _ => false,
+                };
+            });
+            if !floating && self.moves(by) {
+                found = Some(part);
+            }
+        });
+        found
     }
 
     fn moves(&self, expr: &Expr) -> bool {

@@ -37,13 +37,14 @@ pub(super) fn check(
         Loop::While(source) => vec![&source.condition],
     };
     head.into_iter().for_each(|expr| flow.expression(expr));
-    match flow.exposed {
+    let behind = flow.left_under_conditions(whole).map(|(name, span)| (name, span, "behind the loop"));
+    match flow.exposed.map(|(name, span)| (name, span, "here")).or(behind) {
         None => Ok(()),
-        Some((name, span)) => Err(Box::new(
+        Some((name, span, place)) => Err(Box::new(
             Diagnostic::limitation(
                 codes::OBSERVED,
                 span,
-                format!("`{name}` may hold here what an earlier time step has assigned"),
+                format!("`{name}` may hold {place} what an earlier time step has assigned"),
             )
             .note("steps between observations run in tiles, which keep the arrays and what is counted, not scalars of the data")
             .hint(format!("assign `{name}` in each time step before it is read")),
@@ -135,6 +136,26 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
+    /// A scalar that is read behind the time loop and that the last step does not assign for certain, and where it is assigned.
+    fn left_under_conditions(&self, list: &[Stmt]) -> Option<(String, Span)> {
+        let open = |name: &String| self.skipped.contains(name) && !self.assigned.contains(name);
+        let mut names: Vec<&String> = self.region.used_behind.iter().filter(|name| open(name)).collect();
+        names.sort();
+        let name = (*names.first()?).clone();
+        let mut place = None;
+        list.iter().for_each(|stmt| {
+            stmt.walk_expressions(&mut |expr| {
+                if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &expr.kind
+                    && matches!(&target.kind, ExprKind::Name(other) if *other == name)
+                {
+                    place.get_or_insert_with(|| expr.span.clone());
+                }
+            });
+        });
+        let place = place.or_else(|| list.first().map(|stmt| stmt.span.clone()))?;
+        Some((name, place))
+    }
+
     fn reads(&mut self, name: &str, span: &Span) {
         if self.skipped.contains(name) && !self.assigned.contains(name) {
             self.exposed.get_or_insert((name.to_owned(), span.clone()));

@@ -4,7 +4,7 @@ use super::index::{Index, movers};
 use super::names::{self, indices};
 use super::needed::{is_pointer, is_scalar, needed, stripped, writes_only};
 use super::parts::Test;
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::nest::exchange::{counter, swapped};
 use crate::nest::scalars::{assigned, assigned_within};
 use crate::nest::targets::plainly_in;
@@ -113,13 +113,16 @@ impl Step {
                 });
                 let clock = |name: &String| names::is_clock(name) && !region.functions.contains_key(name);
                 let reads_clock = !calls.is_empty() && calls.iter().all(clock);
-                let of_clock = calls.is_empty() && used.iter().any(|name| self.timers.contains(name));
+                // What a comparison of times says may be a count of steps.
+                let of_clock = calls.is_empty()
+                    && used.iter().any(|name| self.timers.contains(name))
+                    && !compares(&list[at]);
                 if (reads_clock || of_clock) && used.is_disjoint(&self.states) {
                     self.kinds[at] = Kind::Timer;
                     self.timers.extend(targets);
                     // `gettimeofday(&now, 0)`
                     list[at].walk_expressions(&mut |expr| {
-                        if let ExprKind::Unary(crate::ast::UnaryOp::Address, of) = &expr.kind {
+                        if let ExprKind::Unary(UnaryOp::Address, of) = &expr.kind {
                             self.timers.extend(names::of(of));
                         }
                     });
@@ -312,6 +315,23 @@ fn counted(region: &Region, expr: &Expr) -> Option<Vec<String>> {
         ExprKind::Call(..) => Some(Vec::new()),
         _ => None,
     }
+}
+
+/// Whether a statement asks something.
+fn compares(stmt: &Stmt) -> bool {
+    use BinaryOp::*;
+    let mut found = false;
+    stmt.walk_expressions(&mut |part| {
+        found |= match &part.kind {
+            ExprKind::Binary(operator, ..) => {
+                matches!(operator, Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or)
+            }
+            ExprKind::Unary(operator, _) => *operator == UnaryOp::Not,
+            ExprKind::Conditional(..) => true,
+            _ => false,
+        };
+    });
+    found
 }
 
 /// What stands between the commas of an expression.

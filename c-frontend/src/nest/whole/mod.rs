@@ -10,6 +10,8 @@
 //! signed:              value = C's integer, wherever C defines one (no overflow)
 //! ```
 //!
+//! Integers have one zero: what may become -0 (quotients, products, what is cut) has 0 added to it, which makes it 0.
+//!
 //! The range of every value is known. Where it leaves the type, an unsigned value is settled before something asks for the
 //! number itself (a comparison, a quotient, a conversion), and any value before it is stored.
 
@@ -29,7 +31,7 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::math::Libm;
 use polyhedral::program::{BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};
 use polyhedral::source::Span;
-use ranged::{DOUBLE, Whole, chosen, element_for, element_of_integers, literal, range, truth_value, wide};
+use ranged::{DOUBLE, Whole, chosen, element_for, element_of_integers, literal, range, truth_value, wide, without_sign};
 
 impl Walker<'_> {
     /// An integer, whatever it depends on.
@@ -102,7 +104,8 @@ impl Walker<'_> {
             CKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
                 (CKind::Name(name), [argument]) if name == "abs" && !self.is_own(name) => {
                     let argument = self.whole(argument)?;
-                    let argument = self.in_type(argument, IntType::INT);
+                    // Unsigned numbers that `int` does not have wrap around on the way.
+                    let argument = self.converted_whole(argument, IntType::INT)?;
                     let argument = self.settled(argument);
                     let high = argument.magnitude().min(range(IntType::INT).1);
                     let element = argument.value.element;
@@ -247,7 +250,7 @@ impl Walker<'_> {
             return wide(span);
         }
         let kind = ExprKind::Call(Function::Libm(Libm::Trunc), Box::new(value));
-        let value = Expr { kind, element, span: span.clone() };
+        let value = without_sign(Expr { kind, element, span: span.clone() });
         // What the type does not have is nothing in C; compilers convert by way of int, or of 64 bits.
         let wider = IntType { bits: 64, unsigned: false };
         let (own, (low, high)) = match to == (IntType { bits: 32, unsigned: true }) {

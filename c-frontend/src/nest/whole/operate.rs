@@ -1,6 +1,6 @@
 //! Operations on integers of the data, with the range of each result.
 
-use super::ranged::{DOUBLE, Whole, element_for, floor_of, literal, modulo, range};
+use super::ranged::{DOUBLE, Whole, element_for, floor_of, literal, modulo, range, without_sign};
 use crate::ast::{BinaryOp as COperator, Expr as CExpr};
 use crate::codes;
 use crate::integer;
@@ -82,9 +82,13 @@ impl Walker<'_> {
             (low, high) = range(common);
         }
         let element = element_for(a.magnitude().max(b.magnitude()).max(low.abs()).max(high.abs()));
+        // 0 times something negative is -0.
+        let signed = |zero: &Whole, by: &Whole| zero.low <= 0 && zero.high >= 0 && by.low < 0;
+        let signed = operator == BinaryOp::Mul && (signed(&a, &b) || signed(&b, &a));
         let kind =
             ExprKind::Binary(operator, Box::new(cast(a.value, element)), Box::new(cast(b.value, element)));
-        Ok(Whole { value: Expr { kind, element, span: span.clone() }, own: common, low, high })
+        let value = Expr { kind, element, span: span.clone() };
+        Ok(Whole { value: if signed { without_sign(value) } else { value }, own: common, low, high })
     }
 
     /// `trunc(a / b)`, or `a - b trunc(a / b)`: exact, since `a / b` is rounded to an integer only where it is one.
@@ -117,8 +121,9 @@ impl Walker<'_> {
         let quotient = made(ExprKind::Call(Function::Libm(Libm::Trunc), Box::new(quotient)));
         if !rest {
             let most = a.magnitude() / b.low.abs().min(b.high.abs()).max(1);
-            let low = if a.low >= 0 && b.low > 0 { 0 } else { -most };
-            return Ok(Whole { value: quotient, own: common, low, high: most });
+            let positive = a.low >= 0 && b.low > 0;
+            let (value, low) = if positive { (quotient, 0) } else { (without_sign(quotient), -most) };
+            return Ok(Whole { value, own: common, low, high: most });
         }
         let most = (b.magnitude() - 1).min(a.magnitude());
         let product = made(ExprKind::Binary(BinaryOp::Mul, Box::new(y), Box::new(quotient)));

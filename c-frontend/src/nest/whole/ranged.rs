@@ -51,6 +51,13 @@ pub(in crate::nest) fn element_of_integers(own: IntType) -> Option<ElementType> 
     (own.bits <= 32).then(|| element_for(range(own).1))
 }
 
+/// A value that is 0 where it was -0: `x + 0`.
+pub(super) fn without_sign(value: Expr) -> Expr {
+    let (element, span) = (value.element, value.span.clone());
+    let zero = number(0.0, element, &span);
+    Expr { kind: ExprKind::Binary(BinaryOp::Add, Box::new(value), Box::new(zero)), element, span }
+}
+
 /// A number.
 pub(super) fn literal(value: i128, own: IntType, span: &Span) -> Whole {
     Whole { value: number(value as f64, element_for(value.abs()), span), own, low: value, high: value }
