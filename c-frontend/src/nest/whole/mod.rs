@@ -31,7 +31,9 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::math::Libm;
 use polyhedral::program::{BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};
 use polyhedral::source::Span;
-use ranged::{DOUBLE, Whole, chosen, element_for, element_of_integers, literal, range, truth_value, wide, without_sign};
+use ranged::{
+    DOUBLE, Whole, chosen, element_for, element_of_integers, literal, range, truth_value, wide, without_sign,
+};
 
 impl Walker<'_> {
     /// An integer, whatever it depends on.
