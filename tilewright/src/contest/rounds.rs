@@ -25,6 +25,10 @@ const BEHIND_IN_FINAL: [f64; 8] = [1.3, 1.15, 1.1, 1.06, 1.04, 1.04, 1.04, 1.04]
 /// change the processor's speed, the least of two runs may be off by a fifth.
 const SETTLED: f64 = 1.03;
 const BUDGETS_OF_FINAL: f64 = 3.0;
+/// The final is over after one round where the first of the heats is the first in it, too, and all others are behind by so much in both.
+const CLEAR: f64 = 1.03;
+/// A run that takes longer, in seconds, needs no other one before it: its grid was filled just now, and what is cold then is a small part.
+const WARM_S: f64 = 0.1;
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
 
@@ -65,7 +69,9 @@ impl Contest<'_> {
             let run_s = least[fastest] * self.updates(self.size, self.steps);
             if let Some(larger) = track.of_final(&plans, &entrants, run_s)? {
                 track = larger;
-                track.run(fastest, &tiled[fastest].native)?;
+                if run_s < WARM_S {
+                    track.run(fastest, &tiled[fastest].native)?;
+                }
                 finalists.iter().for_each(|&at| least[at] = f64::INFINITY);
             }
             let start = Instant::now();
@@ -78,11 +84,12 @@ impl Contest<'_> {
                     least[at] = least[at].min(point_s);
                 }
                 progress(4 + round as i64);
+                let clear = round == 0 && is_clear(&least, &finalists) && is_clear(&heats, &finalists);
                 let best = rest.iter().map(|&at| least[at]).fold(f64::INFINITY, f64::min);
                 rest.retain(|&at| least[at] <= behind * best);
                 let settled = rest.iter().all(|&at| second[at] <= SETTLED * least[at]);
                 let spent = start.elapsed().as_secs_f64() > BUDGETS_OF_FINAL * budget;
-                if rest.len() < 2 || round > 0 && (settled || spent) {
+                if rest.len() < 2 || clear && !self.wanted || round > 0 && (settled || spent) {
                     break;
                 }
             }
@@ -104,6 +111,12 @@ impl Contest<'_> {
     }
 }
 
+/// Whether the first of these is faster than all the others by [`CLEAR`].
+fn is_clear(times: &[f64], places: &[usize]) -> bool {
+    let Some((&first, others)) = places.split_first() else { return true };
+    others.iter().all(|&other| times[other] >= CLEAR * times[first])
+}
+
 /// The places of the least times, the least first: no more than so many, and no more than `behind` times the least.
 fn foremost(times: &[f64], behind: f64, most: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..times.len()).collect();
@@ -115,6 +128,13 @@ fn foremost(times: &[f64], behind: f64, most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lead_is_clear_where_all_others_are_behind() {
+        let times = [1.04, 1.0, 1.5, 1.02];
+        assert!(is_clear(&times, &[1, 0, 2]) && is_clear(&times, &[1]) && is_clear(&times, &[]));
+        assert!(!is_clear(&times, &[1, 0, 3]) && !is_clear(&times, &[0, 1]));
+    }
 
     #[test]
     fn who_is_behind_drops_out() {
