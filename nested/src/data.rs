@@ -76,14 +76,17 @@ impl Array {
         }
     }
 
-    /// Whether both have the same bits.
+    /// Whether both have the same bits. What is no number is the same as anything else that is none: of two of them, a processor
+    /// keeps the sign of the first operand, and compilers choose which of a sum's is that.
     pub fn same_bits(&self, other: &Array) -> bool {
         match (self, other) {
             (Array::F32(a), Array::F32(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+                let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+                a.len() == b.len() && a.iter().zip(b).all(same)
             }
             (Array::F64(a), Array::F64(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+                let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+                a.len() == b.len() && a.iter().zip(b).all(same)
             }
             (a, b) => a == b,
         }
@@ -118,7 +121,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether both have the same bits.
+    /// Whether both have the same bits, but for those of what is no number.
     pub fn same_bits(&self, other: &Output) -> bool {
         self.leaves.len() == other.leaves.len()
             && self.offsets == other.offsets
@@ -200,4 +203,20 @@ pub fn arranged(program: &Program, inputs: &Inputs) -> Result<Vec<Array>, InputE
         Ok(array.clone())
     };
     program.given().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Array;
+
+    #[test]
+    fn what_is_no_number_is_the_same_whatever_its_sign() {
+        let array = |number: f64| [Array::F64(vec![1.0, number]), Array::F32(vec![1.0, number as f32])];
+        for (one, other) in array(f64::NAN).iter().zip(&array(-f64::NAN)) {
+            assert!(one.same_bits(other));
+        }
+        for (one, other) in array(0.0).iter().zip(&array(-0.0)).chain(array(f64::NAN).iter().zip(&array(1.0))) {
+            assert!(!one.same_bits(other));
+        }
+    }
 }

@@ -180,6 +180,17 @@ impl<'a> Checker<'a> {
         self.make(Kind::Variable(variable), ty, span)
     }
 
+    /// Refuses names that belong to others, for what becomes a function in C.
+    pub fn free_function(&mut self, name: &Name) -> Checked<()> {
+        self.free(name)?;
+        let text = name.text.as_str();
+        if super::library::is_function(text) {
+            let message = format!("`{text}` is a function of the C library, and the program becomes one of its own name");
+            return self.error(codes::RESERVED_NAME, &name.span, message, "choose another name");
+        }
+        Ok(())
+    }
+
     /// Refuses names that belong to others.
     pub fn free(&mut self, name: &Name) -> Checked<()> {
         let text = name.text.as_str();

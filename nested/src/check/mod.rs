@@ -5,6 +5,7 @@ mod checker;
 mod expression;
 mod forms;
 mod function;
+mod library;
 
 pub use forms::{is_ordered, is_stored};
 
@@ -33,7 +34,7 @@ pub fn check(
         loops: 0,
         heights: HashMap::new(),
     };
-    let _ = program.checker.free(&written.name);
+    let _ = program.checker.free_function(&written.name);
     let mut scope = Scope::default();
     let mut items = Vec::new();
     program.items(&written.items, &mut scope, &mut items);
