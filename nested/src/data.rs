@@ -215,7 +215,8 @@ mod tests {
         for (one, other) in array(f64::NAN).iter().zip(&array(-f64::NAN)) {
             assert!(one.same_bits(other));
         }
-        for (one, other) in array(0.0).iter().zip(&array(-0.0)).chain(array(f64::NAN).iter().zip(&array(1.0))) {
+        for (one, other) in array(0.0).iter().zip(&array(-0.0)).chain(array(f64::NAN).iter().zip(&array(1.0)))
+        {
             assert!(!one.same_bits(other));
         }
     }

@@ -185,7 +185,9 @@ impl<'a> Checker<'a> {
         self.free(name)?;
         let text = name.text.as_str();
         if super::library::is_function(text) {
-            let message = format!("`{text}` is a function of the C library, and the program becomes one of its own name");
+            let message = format!(
+                "`{text}` is a function of the C library, and the program becomes one of its own name"
+            );
             return self.error(codes::RESERVED_NAME, &name.span, message, "choose another name");
         }
         Ok(())
