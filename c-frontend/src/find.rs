@@ -213,8 +213,14 @@ impl Search<'_> {
         }
         let (taken, left) = (self.found.len(), self.left.len());
         one.inner.iter().for_each(|inner| self.visit(inner, false));
+        // Loops within it that are more doubtful than itself, such as those over space, are not where to look.
+        let within = self.left.split_off(left);
+        let doubtful = within.is_empty() || {
+            let own = self.doubt(&one.part);
+            within.iter().all(|inner| inner.doubt > own)
+        };
         let mut reasons = reasons;
-        if self.left.len() == left && self.found.len() == taken {
+        if doubtful && self.found.len() == taken {
             match self.take_alone(&one.part, &reasons, outermost) {
                 Ok(()) => return,
                 Err(nearer) => reasons = nearer_reason(reasons, nearer),
@@ -224,20 +230,15 @@ impl Search<'_> {
             .iter()
             .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
         // What keeps a loop within it from being taken is nearer to the point.
-        if !silent
-            && self.left.len() == left
-            && (self.found.len() > taken || self.computes_over_space(one, outermost))
-        {
-            self.leave(&one.function, &one.part, reasons);
+        if !silent && doubtful && (self.found.len() > taken || self.computes_over_space(one, outermost)) {
+            return self.leave(&one.function, &one.part, reasons);
         }
+        self.left.extend(within);
     }
 
     fn leave(&mut self, function: &str, part: &Part, reasons: Vec<Diagnostic>) {
         let head = &part.mark;
-        let doubt = self.file.region(part, expanded).map_or(0, |region| match self.hidden_loops(&region) {
-            Some(_) => 0,
-            None => over_space::doubt(&region),
-        });
+        let doubt = self.doubt(part);
         let (line, _) = self.preprocessed.source.line_column(head.start);
         let known = |word: &str| self.file.has_word(word);
         let told = |reason: Diagnostic| {
@@ -248,6 +249,14 @@ impl Search<'_> {
         };
         let reasons = reasons.into_iter().map(told).collect();
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons, doubt });
+    }
+
+    /// How doubtful it is that a loop is one over time.
+    fn doubt(&self, part: &Part) -> u32 {
+        self.file.region(part, expanded).map_or(0, |region| match self.hidden_loops(&region) {
+            Some(_) => 0,
+            None => over_space::doubt(&region),
+        })
     }
 
     fn region(&self, part: &Part) -> nest::Result<Region> {

@@ -241,34 +241,45 @@ fn failed(action: &'static str, path: &Path, source: std::io::Error) -> Executio
 
 fn build_original(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(|source| failed("read", path, source));
-    let program = folder.join("built-original");
-    let mut command = compiler.command();
-    command.args(request.build.own().split(' ')).args(["-w", "-ffp-contract=off"]);
-    if request.own_openmp {
-        command.arg("-fopenmp");
-    }
-    command.args(request.defines.iter().map(|define| format!("-D{define}")));
-    for folder in request.include_dirs {
-        command.arg("-I").arg(absolute(folder)?);
-    }
     // By its plain name, as in the rewritten program's folder: `__FILE__` is the same.
     let own =
         request.original.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    command.current_dir(own);
-    let name = request.original.file_name().unwrap_or(request.original.as_os_str());
-    let dashed = name.to_string_lossy().starts_with('-');
-    command.arg(if dashed { Path::new(".").join(name) } else { PathBuf::from(name) });
-    for source in request.sources {
-        command.arg(absolute(source)?);
-    }
-    command.arg("-o").arg(&program).args(request.libraries.iter().map(|name| format!("-l{name}"))).arg("-lm");
-    let output =
-        command.stdin(Stdio::null()).output().map_err(|source| failed("run", Path::new("cc"), source))?;
-    if !output.status.success() {
+    let run = |command: &mut Command| -> Result<()> {
+        let output = command.current_dir(own).stdin(Stdio::null()).output();
+        let output = output.map_err(|source| failed("run", Path::new("cc"), source))?;
+        if output.status.success() {
+            return Ok(());
+        }
         let text = String::from_utf8_lossy(&output.stderr);
         let lines: Vec<&str> = text.lines().take(20).collect();
-        return Err(ExecutionError::Original(format!("the original cannot be built:\n{}", lines.join("\n"))));
+        Err(ExecutionError::Original(format!("the original cannot be built:\n{}", lines.join("\n"))))
+    };
+    let name = request.original.file_name().unwrap_or(request.original.as_os_str());
+    let dashed = name.to_string_lossy().starts_with('-');
+    let mut sources = vec![if dashed { Path::new(".").join(name) } else { PathBuf::from(name) }];
+    for source in request.sources {
+        sources.push(absolute(source)?);
     }
+    let mut objects = Vec::new();
+    for source in sources {
+        let object = folder.join(format!("built-original-{}.o", objects.len()));
+        let mut command = compiler.command();
+        command.args(request.build.own().split(' ')).args(["-w", "-ffp-contract=off"]);
+        if request.own_openmp {
+            command.arg("-fopenmp");
+        }
+        command.args(request.defines.iter().map(|define| format!("-D{define}")));
+        for folder in request.include_dirs {
+            command.arg("-I").arg(absolute(folder)?);
+        }
+        run(command.arg("-c").arg(source).arg("-o").arg(&object))?;
+        objects.push(object);
+    }
+    let program = folder.join("built-original");
+    // Calls such as `omp_get_wtime()` need OpenMP's library where pragmas mean nothing, too.
+    let mut command = compiler.command();
+    command.args(request.build.own().split(' ')).arg("-fopenmp").args(objects).arg("-o").arg(&program);
+    run(command.args(request.libraries.iter().map(|name| format!("-l{name}"))).arg("-lm"))?;
     Ok(program)
 }
 

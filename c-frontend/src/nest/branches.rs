@@ -68,15 +68,17 @@ impl Walker<'_> {
         }
         let truth = self.condition(condition)?;
         let start = self.environment.clone();
-        let first = self.nest.leaves.len();
+        let (first, read) = (self.nest.leaves.len(), self.reads_so_far());
         self.at(0, |this| this.under(condition, true, |this| this.statement(then)))?;
         let after_then = std::mem::replace(&mut self.environment, start.clone());
         let then_leaves = self.nest.leaves.split_off(first);
+        let read_by_then = self.reads_so_far();
         if let Some(otherwise) = otherwise {
             self.at(1, |this| this.under(condition, false, |this| this.statement(otherwise)))?;
         }
         let after_otherwise = std::mem::replace(&mut self.environment, start.clone());
         let otherwise_leaves = self.nest.leaves.split_off(first);
+        self.read_by_both(read, read_by_then);
         self.merge_scalars(&truth, &after_then, &after_otherwise, span)?;
         let touched = self.touched_if(condition);
         self.at(2, |this| this.merge_leaves(&truth, touched, then_leaves, otherwise_leaves))

@@ -107,19 +107,22 @@ impl Walker<'_> {
         order: &Order,
     ) -> Result<Expr> {
         // Pieces that compute the same have the same reads.
-        let known = self.nest.reads.iter().position(|read| {
-            read.span == *span
+        let walked = &self.read.walked;
+        let known = self.nest.reads.iter().zip(walked).position(|(read, walked)| {
+            *walked == touched
+                && read.span == *span
                 && read.order == *order
                 && read.path == self.path
-                && read.touched == touched
                 && read.what == what
         });
         let number = known.unwrap_or_else(|| {
             let read =
                 Read { what, span: span.clone(), order: order.clone(), touched, path: self.path.clone() };
             self.nest.reads.push(read);
+            self.read.walked.push(touched);
             self.nest.reads.len() - 1
         });
+        self.note_read(number, touched);
         let access = Access { field: FieldId(number), time: 0, offset: Vec::new() };
         Ok(Expr { kind: ExprKind::Read(access), element, span: span.clone() })
     }

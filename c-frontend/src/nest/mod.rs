@@ -6,6 +6,7 @@ mod around;
 mod bounds;
 mod branches;
 mod classify;
+mod common;
 mod colours;
 mod condition;
 mod counter;
@@ -207,6 +208,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         order: Order::new(),
         conditions: Vec::new(),
         certain: HashSet::new(),
+        read: common::ReadLog::default(),
     };
     walker.find_initial_values();
     walker.check_time_bounds()?;

@@ -1,5 +1,6 @@
 //! The walk through a region: what is known at the place that it has come to.
 
+use super::common::ReadLog;
 use super::cuts::{Cuts, Segment};
 use super::depends::Depends;
 use super::loops::{Narrowed, Nest, Order, Touched};
@@ -39,6 +40,8 @@ pub(super) struct Walker<'a> {
     pub conditions: Vec<Unknown>,
     /// Elements of arrays that do not change, which are read without one.
     pub certain: HashSet<Certain>,
+    /// What has been read so far, for what branches have in common.
+    pub read: ReadLog,
 }
 
 /// One loop, however often the walk comes to it: its place in the tree, the order of what is around it, and its bounds.
