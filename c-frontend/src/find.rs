@@ -231,6 +231,7 @@ impl Search<'_> {
             .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
         // What keeps a loop within it from being taken is nearer to the point.
         if !silent && doubtful && (self.found.len() > taken || self.computes_over_space(one, outermost)) {
+            let reasons = self.of_colours(&one.part, reasons);
             return self.leave(&one.function, &one.part, reasons);
         }
         self.left.extend(within);
@@ -249,6 +250,21 @@ impl Search<'_> {
         };
         let reasons = reasons.into_iter().map(told).collect();
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons, doubt });
+    }
+
+    /// The reasons; of passes over colours it is that something stands between them.
+    fn of_colours(&self, part: &Part, reasons: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let between = [codes::OBSERVED, codes::BOUND];
+        let first = reasons.first().filter(|reason| between.contains(&reason.code));
+        let pass = first.and_then(|_| nest::pass_among(&self.file.region(part, expanded).ok()?));
+        let (Some(first), Some(pass)) = (first, pass) else { return reasons };
+        let message = "passes over every second point (red-black) have something else beside them";
+        let reason = Diagnostic::limitation(codes::COLOURS, pass, message)
+            .related(first.primary.span.clone(), "this")
+            .note("updates in colours are taken where a time loop holds nothing but its passes: no maximum, no sum, no other loops")
+            .note(first.message.clone())
+            .hint("let the time loop run a number of steps with its passes alone, and ask for the change behind it");
+        vec![reason]
     }
 
     /// How doubtful it is that a loop is one over time.

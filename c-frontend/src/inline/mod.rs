@@ -6,6 +6,7 @@
 //! plain C without calls, in which each statement has its own place in the user's file.
 
 mod bind;
+mod effects;
 mod ends;
 mod exits;
 mod expression;
@@ -42,6 +43,7 @@ pub fn expanded(
     small::planes_as_variables(&mut statements, variables);
     small::flat_planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
+    effects::without_idle(&mut statements, variables);
     Expanded { statements, kept, members, own_arrays }
 }
 

@@ -47,6 +47,23 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Option<(Stmt, Colours)> {
         .then(|| (first.loops.clone(), colours))
 }
 
+/// The head of a loop that computes every second point of an array.
+pub(crate) fn pass_among(region: &Region) -> Option<Span> {
+    let mut found = None;
+    for stmt in &region.statements {
+        stmt.walk(&mut |part| {
+            if let StmtKind::For(source) = &part.kind
+                && let Ok(own) = counter(source)
+                && own.by == 2
+                && indexes_target(&source.body, &own.name)
+            {
+                found.get_or_insert(source.head.clone());
+            }
+        });
+    }
+    found
+}
+
 /// One pass over the grid.
 struct Pass {
     indices: Vec<String>,

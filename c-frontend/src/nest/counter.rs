@@ -27,8 +27,17 @@ impl Counter {
             return Ok(self);
         }
         let place = source.step.as_ref().map_or(&source.head, |step| &step.span);
+        let reason =
+            Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one");
+        if self.by > MOST_COLOURS {
+            return Err(Box::new(
+                reason
+                    .note("loops over space compute every point of a box; blocks that are made by hand are not taken apart")
+                    .hint("write the loop without blocks: tiles are blocks of their own"),
+            ));
+        }
         Err(Box::new(
-            Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one")
+            reason
                 .note(
                     "loops over space compute every point of a box; updates in place of every second one (red-black) are \
                      taken where all of the time loop are such loops, one for each colour, which differ in the colour alone",
@@ -37,6 +46,9 @@ impl Counter {
         ))
     }
 }
+
+/// By so many points loops over one colour count, at most.
+const MOST_COLOURS: i64 = 4;
 
 /// Largest step of a time loop.
 const MOST_STEP: i64 = 1 << 20;

@@ -39,6 +39,7 @@ mod value;
 mod walker;
 mod whole;
 
+pub(crate) use colours::pass_among;
 pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;
 pub(crate) use levels::keeps_levels;

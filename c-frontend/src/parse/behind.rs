@@ -4,7 +4,7 @@ use super::expression::inner;
 use super::names::any_within;
 use tree_sitter::Node;
 
-/// Whether a local variable may be read behind a statement, outside of loops, before it is assigned again.
+/// Whether a local variable may be read behind a statement before it is assigned again; in the next round of a loop, too.
 pub(super) fn is_read(statement: Node<'_>, function: Node<'_>, name: &str, text: &str) -> bool {
     if is_static(function, name, text) || holds(function, &["goto_statement"]) {
         return true;
@@ -24,9 +24,27 @@ pub(super) fn is_read(statement: Node<'_>, function: Node<'_>, name: &str, text:
             next = node.next_named_sibling();
         }
         let Some(parent) = at.parent() else { return true };
+        if is_loop(parent) {
+            let part = |field: &str| {
+                parent.child_by_field_name(field).map_or(Effect::Nothing, |part| run(part, name, text))
+            };
+            let asked = match parent.kind() {
+                "for_statement" => part("update").then(part("condition")),
+                _ => part("condition"),
+            };
+            match (asked, part("body")) {
+                (Effect::MayRead, _) | (Effect::Nothing, Effect::MayRead) => return true,
+                (Effect::Assigned, _) => return false,
+                (Effect::Nothing, _) => {}
+            }
+        }
         at = parent;
     }
     false
+}
+
+fn is_loop(node: Node<'_>) -> bool {
+    matches!(node.kind(), "for_statement" | "while_statement" | "do_statement")
 }
 
 enum Effect {
@@ -37,9 +55,8 @@ enum Effect {
 }
 
 fn effect(node: Node<'_>, name: &str, text: &str) -> Effect {
-    let own = matches!(node.kind(), "for_statement" | "while_statement" | "do_statement");
     // What leaves the block goes on elsewhere.
-    if !own && holds(node, &["break_statement", "continue_statement"]) {
+    if !is_loop(node) && holds(node, &["break_statement", "continue_statement"]) {
         return Effect::MayRead;
     }
     run(node, name, text)
@@ -65,6 +82,10 @@ fn run(node: Node<'_>, name: &str, text: &str) -> Effect {
             let started = part("initializer");
             let round = part("condition").then(part("body").at_most());
             started.then(round.then(part("update")).at_most())
+        }
+        "while_statement" => part("condition").then(part("body").at_most()),
+        "do_statement" if !holds(node, &["break_statement", "continue_statement"]) => {
+            part("body").then(part("condition"))
         }
         "if_statement" => {
             let both = part("consequence").or(part("alternative"));

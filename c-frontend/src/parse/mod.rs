@@ -327,14 +327,12 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
             used_behind.insert(name.to_owned());
         }
     }
-    if outer_loop.is_none() {
-        used_behind.retain(|name| {
-            let local = scope.variables.get(name).is_some_and(|variable| !variable.global);
-            !local
-                || file.addressed.contains(name)
-                || behind::is_read(parts[parts.len() - 1], function, name, &source.text)
-        });
-    }
+    used_behind.retain(|name| {
+        let local = scope.variables.get(name).is_some_and(|variable| !variable.global);
+        !local
+            || file.addressed.contains(name)
+            || behind::is_read(parts[parts.len() - 1], function, name, &source.text)
+    });
     // A pointer, or the next call, may read what no name behind the region does.
     let local = |name: &String| scope.variables.get(name).is_some_and(|variable| !variable.global);
     let unnamed = file.changed.iter().filter(|name| {

@@ -39,6 +39,17 @@ fn sweeps_in_colours() {
     same("colours.c", &["-DSTEPS=4"], &[]);
 }
 
+/// What people write beside sweeps; each of the five loops runs in tiles.
+#[test]
+fn beside_sweeps() {
+    let file = program("beside_sweeps.c").display().to_string();
+    let report = tilewright(&["check", &file, "--quick", "--threads", "2", "--json"]).json();
+    assert_eq!(report["equal"], true, "{report:#}");
+    let regions = report["regions"].as_array().unwrap();
+    let tiled = |region: &serde_json::Value| region["tiled"].as_u64() > Some(0) && region["original"] == 0;
+    assert!(regions.len() == 5 && regions.iter().all(tiled), "{report:#}");
+}
+
 /// Blocks of steps between output, reductions and tests of each step, which end where the original ends.
 #[test]
 fn what_stands_between_steps() {

@@ -158,8 +158,13 @@ fn pragmas_that_do_not_go_with_tiles_do_nothing() {
                 ),
             "leaves `j` as it was",
         ),
-        // All threads share the index of the inner loop.
-        (replaced("parallel for private(j)", "parallel for"), "all threads assign `j`, which they share"),
+        // All threads share the index of the inner loop. OpenMP's library is there without its pragmas, too.
+        (
+            replaced("parallel for private(j)", "parallel for")
+                .replace("#ifdef _OPENMP\n#include <omp.h>\n#endif", "#include <omp.h>")
+                .replace("    fill();\n", "    fill();\n    if (omp_get_wtime() < 0) return 1;\n"),
+            "all threads assign `j`, which they share",
+        ),
     ];
     for (text, reason) in cases {
         let said = note(&folder, &text, &[]);

@@ -26,6 +26,7 @@ mod residue;
 mod shown;
 mod signs;
 mod test;
+mod values;
 
 pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
 pub(crate) use parts::STEP;

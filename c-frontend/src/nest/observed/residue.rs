@@ -6,14 +6,17 @@
 //! ```text
 //! for (i) { b[i] = f(a); s += g(a[i], b[i]); }    =>    for (i) b[i] = f(a);    for (i) s += g(a[i], b[i]);
 //! for (i) { s += g(a[i], b[i]); a[i] = b[i]; }    =>    for (i) s += g(a[i], b[i]);    for (i) a[i] = b[i];
+//! for (i) { d = b[i]; b[i] = f(a); s += b[i] - d; }
+//!                                    =>    for (i) { d = b[i]; v = f(a); s += v - d; }    for (i) b[i] = f(a);
 //! ```
 //!
 //! Behind, it finds what it would have found before, if nothing that it reads is assigned behind the place where it stood:
 //! arrays that other loops have assigned before, or none; and of those that this loop assigns, the very element that the same
 //! round has just assigned. Before, if nothing that it reads has been assigned at that place: arrays that other loops assign
 //! later, or none; and of those that this loop assigns, the very element that the same round, and no other one, is about to assign.
+//! Where it reads that element on both sides of its assignment, it computes what is assigned itself (`v`).
 
-use super::names;
+use super::{names, values};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::integer::literal;
 use crate::nest::element::always;
@@ -72,12 +75,27 @@ pub(super) fn around(region: &Region, run: &[Stmt], marked: &[bool]) -> Option<R
             waiting.extend(used);
             continue;
         }
-        let scalars: HashSet<String> = assigned_within(&own).into_iter().map(|(name, _)| name).collect();
         let before: HashSet<String> = run[..at].iter().flat_map(names::within).collect();
-        let free = used.is_disjoint(&waiting) && scalars.is_disjoint(&before);
-        if !free || !finds(When::Ahead, arrays(&run[..at])) {
-            return None;
-        }
+        let scalars_ahead = |own: &Stmt| -> Option<HashSet<String>> {
+            let scalars: HashSet<String> = assigned_within(own).into_iter().map(|(name, _)| name).collect();
+            scalars.is_disjoint(&before).then_some(scalars)
+        };
+        let (own, scalars) = if used.is_disjoint(&waiting) && finds(When::Ahead, arrays(&run[..at])) {
+            let scalars = scalars_ahead(&own)?;
+            (own, scalars)
+        } else {
+            let own = values::with_value(region, stmt)?;
+            let mut used = names::within(&own);
+            names::indices(&own).iter().for_each(|index| {
+                used.remove(index);
+            });
+            let free = used.is_disjoint(&others) && used.is_disjoint(&waiting);
+            if !free || !finds(When::AheadWithValues, arrays(&run[..at])) {
+                return None;
+            }
+            let scalars = scalars_ahead(&own)?;
+            (own, scalars)
+        };
         write(&own, &mut residue.ahead)?;
         residue.moved.extend(scalars);
     }
@@ -89,7 +107,7 @@ pub(super) fn around(region: &Region, run: &[Stmt], marked: &[bool]) -> Option<R
 /// A statement without the assignments of elements; the inner `None` if nothing is left, the outer one if something else than
 /// numbers is computed.
 #[allow(clippy::option_option)]
-fn scalars_of(region: &Region, stmt: &Stmt) -> Option<Option<Stmt>> {
+pub(super) fn scalars_of(region: &Region, stmt: &Stmt) -> Option<Option<Stmt>> {
     let made = |kind| Some(Some(Stmt { kind, span: stmt.span.clone() }));
     let reads = |expr: &Expr| names::only_reads(region, expr);
     match &stmt.kind {
@@ -184,6 +202,8 @@ fn is_number(region: &Region, name: &str) -> bool {
 enum When {
     Behind,
     Ahead,
+    /// Before them, with the value that each round assigns.
+    AheadWithValues,
 }
 
 /// What the scalars of a statement are computed of.
@@ -195,8 +215,10 @@ struct Reads {
     touched: HashSet<String>,
     /// The arrays that statements assign which come between the scalars and the place where they stood.
     elsewhere: HashSet<String>,
-    /// The elements that the round has assigned so far: for certain, where scalars are computed behind; else perhaps.
+    /// The elements that the round has assigned so far: perhaps, where scalars are computed ahead; else for certain.
     done: HashSet<String>,
+    /// Those that rounds of loops have assigned which have ended.
+    past: HashSet<String>,
     /// The indices of the loops around.
     indices: Vec<String>,
     /// What local values are computed of, where that is known.
@@ -212,6 +234,7 @@ impl Reads {
             touched: HashSet::new(),
             elsewhere,
             done: HashSet::new(),
+            past: HashSet::new(),
             indices: Vec::new(),
             locals: HashMap::new(),
             fails: false,
@@ -314,7 +337,7 @@ impl Reads {
             StmtKind::Block(list) => list.iter().for_each(|stmt| self.statement(stmt)),
             StmtKind::For(source) => {
                 let around = match self.when {
-                    When::Behind => std::mem::take(&mut self.done),
+                    When::Behind | When::AheadWithValues => std::mem::take(&mut self.done),
                     When::Ahead => HashSet::new(),
                 };
                 let depth = self.indices.len();
@@ -322,8 +345,9 @@ impl Reads {
                 source.condition.iter().for_each(|expr| self.value(expr));
                 self.statement(&source.body);
                 self.indices.truncate(depth);
-                if self.when == When::Behind {
-                    self.done = around;
+                if self.when != When::Ahead {
+                    let done = std::mem::replace(&mut self.done, around);
+                    self.past.extend(done);
                 }
             }
             StmtKind::If(condition, then, otherwise) => {
@@ -334,7 +358,7 @@ impl Reads {
                 otherwise.iter().for_each(|otherwise| self.statement(otherwise));
                 match self.when {
                     When::Behind => self.done = before,
-                    When::Ahead => self.done.extend(after),
+                    When::Ahead | When::AheadWithValues => self.done.extend(after),
                 }
             }
             StmtKind::Declaration(list) => {
@@ -354,7 +378,13 @@ impl Reads {
             ExprKind::Assign(_, target, value) if matches!(target.kind, ExprKind::Name(_)) => {
                 self.value(value)
             }
-            ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) if array_of(target).is_some() => {
+            ExprKind::Assign(_, target, value) if array_of(target).is_some() => {
+                if self.when == When::AheadWithValues {
+                    self.value(value);
+                }
+                self.done.insert(text(target));
+            }
+            ExprKind::Step(_, target) if array_of(target).is_some() => {
                 self.done.insert(text(target));
             }
             _ => {}
@@ -375,6 +405,12 @@ impl Reads {
                         own.len() == 1
                             && own[0] == written
                             && !self.done.contains(&written)
+                            && self.indices.iter().all(|index| element.mentions(index))
+                    }
+                    (When::AheadWithValues, Some(own)) => {
+                        own.len() == 1
+                            && own[0] == written
+                            && !self.past.contains(&written)
                             && self.indices.iter().all(|index| element.mentions(index))
                     }
                 };
@@ -418,7 +454,7 @@ fn elements<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// The array of an element, by its name.
-fn array_of(element: &Expr) -> Option<String> {
+pub(super) fn array_of(element: &Expr) -> Option<String> {
     let ExprKind::Index(array, _) = &element.kind else { return None };
     let mut at = &**array;
     while let ExprKind::Index(array, _) = &at.kind {
@@ -445,7 +481,7 @@ fn centred(element: &Expr) -> Expr {
     found
 }
 
-fn text(expr: &Expr) -> String {
+pub(super) fn text(expr: &Expr) -> String {
     c_text(expr, &|_| None)
 }
 
