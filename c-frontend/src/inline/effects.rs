@@ -22,7 +22,9 @@ pub(super) fn without_idle(statements: &mut Vec<Stmt>, variables: &HashMap<Strin
     let idle = |expr: &Expr| {
         let mut idle = true;
         expr.walk(&mut |part| match &part.kind {
-            ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..) | ExprKind::Other(..) => idle = false,
+            ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..) | ExprKind::Other(..) => {
+                idle = false
+            }
             ExprKind::Name(name) => idle &= plain(name),
             _ => {}
         });

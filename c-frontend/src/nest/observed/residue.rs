@@ -282,7 +282,7 @@ impl Reads {
                         return;
                     };
                     let Some(array) = array_of(target) else { return };
-                    self.targets.entry(array).or_default().push(text(target));
+                    self.targets.entry(array).or_default().push(key(target));
                     let sources = self.sources(part);
                     self.touched.extend(sources);
                 });
@@ -306,7 +306,7 @@ impl Reads {
         always(value, &mut |part| match &part.kind {
             ExprKind::Name(name) => found.extend(self.locals.get(name).into_iter().flatten().cloned()),
             _ => {
-                found.insert(text(&centred(part)));
+                found.insert(key(&centred(part)));
             }
         });
         found
@@ -382,10 +382,10 @@ impl Reads {
                 if self.when == When::AheadWithValues {
                     self.value(value);
                 }
-                self.done.insert(text(target));
+                self.done.insert(key(target));
             }
             ExprKind::Step(_, target) if array_of(target).is_some() => {
-                self.done.insert(text(target));
+                self.done.insert(key(target));
             }
             _ => {}
         }
@@ -395,7 +395,7 @@ impl Reads {
     fn value(&mut self, expr: &Expr) {
         elements(expr, &mut |element| {
             let known = array_of(element).is_some_and(|array| {
-                let written = text(element);
+                let written = key(element);
                 let own = self.targets.get(&array).map(Vec::as_slice);
                 let finds = match (self.when, own) {
                     (_, None) => true,
@@ -415,7 +415,7 @@ impl Reads {
                     }
                 };
                 // Of what the tiles do not touch it is not known whether it lies where they write.
-                finds && !self.elsewhere.contains(&array) && self.touched.contains(&text(&centred(element)))
+                finds && !self.elsewhere.contains(&array) && self.touched.contains(&key(&centred(element)))
             });
             self.fails |= !known;
         });
@@ -481,7 +481,23 @@ fn centred(element: &Expr) -> Expr {
     found
 }
 
-pub(super) fn text(expr: &Expr) -> String {
+/// A text that two elements have whose subscripts are the same but for the order of factors and summands.
+pub(super) fn key(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Index(array, index) => format!("{}[{}]", key(array), key(index)),
+        ExprKind::Binary(operator, left, right) => {
+            let mut sides = [key(left), key(right)];
+            if matches!(operator, BinaryOp::Add | BinaryOp::Mul) {
+                sides.sort();
+            }
+            let [left, right] = sides;
+            format!("({left} {} {right})", operator.text())
+        }
+        _ => text(expr),
+    }
+}
+
+fn text(expr: &Expr) -> String {
     c_text(expr, &|_| None)
 }
 

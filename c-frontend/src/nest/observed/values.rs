@@ -5,7 +5,7 @@
 //! ```
 
 use super::names;
-use super::residue::{array_of, scalars_of, text};
+use super::residue::{array_of, key, scalars_of};
 use crate::ast::{CType, Expr, ExprKind, Floating, Stmt, StmtKind, Variable};
 use crate::nest::scalars::assigned;
 use crate::parse::Region;
@@ -24,7 +24,9 @@ pub(super) fn with_value(region: &Region, stmt: &Stmt) -> Option<Stmt> {
         StmtKind::Block(list) if matches!(list.as_slice(), [Stmt { kind: StmtKind::For(_), .. }]) => {
             with_value(region, &list[0])?
         }
-        StmtKind::Block(list) => Stmt { kind: StmtKind::Block(body(region, list)?), span: source.body.span.clone() },
+        StmtKind::Block(list) => {
+            Stmt { kind: StmtKind::Block(body(region, list)?), span: source.body.span.clone() }
+        }
         _ => return None,
     };
     // Heads of loops are looked at where assignments are left out.
@@ -36,7 +38,9 @@ fn body(region: &Region, list: &[Stmt]) -> Option<Vec<Stmt>> {
     let assigns = |stmt: &&Stmt| !assigned(stmt).0.is_empty();
     let mut assignments = list.iter().enumerate().filter(|(_, stmt)| assigns(stmt));
     let (at, stmt) = assignments.next().filter(|_| assignments.next().is_none())?;
-    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &stmt.kind else { return None };
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &stmt.kind else {
+        return None;
+    };
     let array = array_of(target)?;
     let double = region.variables.get(&array)?.ctype.element() == &CType::Floating(Floating::Double);
     let plain = double && names::only_reads(region, value);
@@ -51,11 +55,11 @@ fn body(region: &Region, list: &[Stmt]) -> Option<Vec<Stmt>> {
         ..region.variables.get(&array)?.clone()
     };
     kept.push(Stmt { kind: StmtKind::Declaration(vec![variable]), span: stmt.span.clone() });
-    let written = text(target);
+    let written = key(target);
     for after in &list[at + 1..] {
         let mut after = after.clone();
         after.walk_expressions_mut(&mut |part| {
-            if matches!(part.kind, ExprKind::Index(..)) && text(part) == written {
+            if matches!(part.kind, ExprKind::Index(..)) && key(part) == written {
                 part.kind = ExprKind::Name(VALUE.to_owned());
             }
         });
