@@ -8,7 +8,7 @@ use super::walker::Walker;
 use std::collections::HashSet;
 
 /// What the walk has read under conditions.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ReadLog {
     /// For each read of the nest, whether conditions stand around it, whatever other branches read.
     pub walked: Vec<Touched>,

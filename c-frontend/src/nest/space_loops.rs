@@ -119,6 +119,7 @@ impl Walker<'_> {
         }
         self.environment.elements.clear();
         let (nest, keys, inside) = (self.nest.clone(), self.keys.clone(), self.environment.clone());
+        let read = self.read.clone();
         loop {
             let cuts = self.cuts.borrow().get(&key).cloned().unwrap_or_default();
             let result = self.segments(source, at, &cuts, &inside);
@@ -134,6 +135,7 @@ impl Walker<'_> {
             self.check_cuts(&found, &source.head)?;
             self.nest = nest.clone();
             self.keys.clone_from(&keys);
+            self.read.clone_from(&read);
         }
         // Behind the loop: scalars that it assigned hold what its last point left.
         for (name, held) in carried {
