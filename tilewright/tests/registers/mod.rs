@@ -25,8 +25,9 @@ const OF_USERS: [&str; 6] = [
     include_str!("star3d4r.stencil"),
 ];
 
-/// No tile that is chosen where none is given keeps values of threads in memory. A program whose tile that the model likes best does; with `TILEWRIGHT_ALL=1`, as in `make test-long`, all shipped ones and some of users, in both types, for all
-/// machines, by the strategy that is preferred and by whichever is chosen.
+/// No tile that is chosen where none is given keeps values of threads in memory. A program whose tile that the model likes best does;
+/// with `TILEWRIGHT_ALL=1`, as in `make test-long`, all shipped ones and some of users, in both types, for all machines, by the strategy
+/// that is preferred and by whichever is chosen.
 #[test]
 fn chosen_tiles_do_not_spill() {
     if let Some(error) = [70, 80, 90].into_iter().find_map(|own| Nvrtc::for_architecture(own).err()) {
