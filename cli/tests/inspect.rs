@@ -252,7 +252,7 @@ fn sub_tiles_multiply_nothing() {
     }
     for (name, tile, size, most) in [
         // The registers of this one are filled to the last.
-        ("star2d1r", "st=12,s0=10,s1=256", "16384x16384", 11.9),
+        ("star2d1r", "st=12,s0=10,s1=256", "16384x16384", 12.0),
         ("heat2d", "st=8,s0=14,s1=256", "16384x16384", 15.2),
         ("box2d1r", "st=8,s0=14,s1=256", "16384x16384", 16.4),
         ("heat2d", "st=8,s0=6,s1=96", "16384x16384", 18.3),
