@@ -112,8 +112,20 @@ impl<'a> File<'a> {
 
     /// Whether nothing happens to an array, in no source of the program, but that elements of so many subscripts are read.
     pub fn only_reads_elements(&self, name: &str, subscripts: usize) -> bool {
-        names::only_reads_elements(self.tree.root_node(), &self.source.text, name, subscripts)
+        let root = self.tree.root_node();
+        names::only_reads_elements(root, &self.source.text, name, subscripts)
             && self.others.iter().all(|other| !other.has_word(name))
+            && (!names::is_exported(root, &self.source.text, name) || self.is_whole())
+    }
+
+    /// Whether these are all sources of the program, as far as they say: `main` is there, and all functions that they declare and
+    /// call.
+    fn is_whole(&self) -> bool {
+        let all = || std::iter::once(self).chain(self.others);
+        let defined = |name: &str| all().any(|file| file.functions.contains_key(name));
+        let elsewhere =
+            |file: &File<'_>| names::calls_elsewhere(file.tree.root_node(), &file.source.text, defined);
+        defined("main") && !all().any(elsewhere)
     }
 
     /// The functions that it defines.

@@ -143,3 +143,35 @@ pub(super) fn only_reads_elements(root: Node<'_>, text: &str, name: &str, subscr
         false
     })
 }
+
+/// Whether other sources may use a variable of the file by its name: it is declared outside of functions, not `static`.
+pub(super) fn is_exported(root: Node<'_>, text: &str, name: &str) -> bool {
+    let mut cursor = root.walk();
+    root.children(&mut cursor).filter(|node| node.kind() == "declaration").any(|node| {
+        let mut parts = node.walk();
+        let own = node.children(&mut parts).any(|part| {
+            part.kind() == "storage_class_specifier" && text.get(part.byte_range()) == Some("static")
+        });
+        !own && any_within(node, |part| {
+            part.kind() == "identifier" && text.get(part.byte_range()) == Some(name)
+        })
+    })
+}
+
+/// Whether a function is called that the file declares, and that is not `defined`.
+pub(super) fn calls_elsewhere(root: Node<'_>, text: &str, defined: impl Fn(&str) -> bool) -> bool {
+    let name_of = |node: Node<'_>, field: &str| {
+        let name = node.child_by_field_name(field).filter(|name| name.kind() == "identifier")?;
+        text.get(name.byte_range()).map(str::to_owned)
+    };
+    let (mut declared, mut called) = (HashSet::new(), HashSet::new());
+    any_within(root, |node| {
+        match node.kind() {
+            "function_declarator" => declared.extend(name_of(node, "declarator")),
+            "call_expression" => called.extend(name_of(node, "function")),
+            _ => {}
+        }
+        false
+    });
+    called.iter().any(|name| declared.contains(name) && !defined(name))
+}
