@@ -4,26 +4,8 @@
 //! if it is so each time.
 
 use super::loops::{ReadOf, Touched};
+use super::read_log::Entry;
 use super::walker::Walker;
-use std::collections::HashSet;
-
-/// What the walk has read under conditions.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ReadLog {
-    /// For each read of the nest, whether conditions stand around it, whatever other branches read.
-    pub walked: Vec<Touched>,
-    /// Of the condition that is open: reads, how many conditions stand around each, and where it is touched.
-    open: Vec<Entry>,
-    /// Reads that are known to be touched so.
-    known: HashSet<usize>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    read: usize,
-    depth: usize,
-    touched: Touched,
-}
 
 impl Walker<'_> {
     pub(super) fn note_read(&mut self, read: usize, touched: Touched) {

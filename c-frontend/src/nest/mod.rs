@@ -28,6 +28,7 @@ mod observed;
 mod outside;
 mod parities;
 mod pieces;
+mod read_log;
 mod refusal;
 mod scalars;
 mod space_loops;
@@ -209,7 +210,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         order: Order::new(),
         conditions: Vec::new(),
         certain: HashSet::new(),
-        read: common::ReadLog::default(),
+        read: read_log::ReadLog::default(),
     };
     walker.find_initial_values();
     walker.check_time_bounds()?;

@@ -1,9 +1,9 @@
 //! The walk through a region: what is known at the place that it has come to.
 
-use super::common::ReadLog;
 use super::cuts::{Cuts, Segment};
 use super::depends::Depends;
 use super::loops::{Narrowed, Nest, Order, Touched};
+use super::read_log::ReadLog;
 use super::scalars::Environment;
 use crate::ast::Expr;
 use crate::parse::Region;

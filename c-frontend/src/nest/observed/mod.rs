@@ -18,6 +18,7 @@ mod flow;
 mod grows;
 mod index;
 mod kinds;
+mod left;
 mod maximum;
 mod names;
 mod needed;

@@ -16,13 +16,14 @@
 //! later, or none; and of those that this loop assigns, the very element that the same round, and no other one, is about to assign.
 //! Where it reads that element on both sides of its assignment, it computes what is assigned itself (`v`).
 
+use super::left::{array_of, key, scalars_of, text};
 use super::{names, values};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind};
 use crate::integer::literal;
 use crate::nest::element::always;
 use crate::nest::scalars::{assigned, assigned_within};
 use crate::parse::Region;
-use crate::text::{c_text, type_text, without_parentheses};
+use crate::text::{type_text, without_parentheses};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
@@ -102,99 +103,6 @@ pub(super) fn around(region: &Region, run: &[Stmt], marked: &[bool]) -> Option<R
     residue.moved.sort();
     residue.moved.dedup();
     Some(residue)
-}
-
-/// A statement without the assignments of elements; the inner `None` if nothing is left, the outer one if something else than
-/// numbers is computed.
-#[allow(clippy::option_option)]
-pub(super) fn scalars_of(region: &Region, stmt: &Stmt) -> Option<Option<Stmt>> {
-    let made = |kind| Some(Some(Stmt { kind, span: stmt.span.clone() }));
-    let reads = |expr: &Expr| names::only_reads(region, expr);
-    match &stmt.kind {
-        StmtKind::Empty => Some(None),
-        StmtKind::Block(list) => {
-            let mut kept = Vec::new();
-            for stmt in list {
-                kept.extend(scalars_of(region, stmt)?);
-            }
-            if kept.is_empty() { Some(None) } else { made(StmtKind::Block(kept)) }
-        }
-        StmtKind::For(source) => {
-            let mut own = source.clone();
-            let start = source.start.as_ref().is_none_or(|start| match &start.kind {
-                StmtKind::Expr(Expr { kind: ExprKind::Assign(None, _, value), .. }) => reads(value),
-                StmtKind::Declaration(list) => list.iter().all(|one| one.value.iter().all(reads)),
-                _ => false,
-            });
-            if !start || !source.condition.iter().all(reads) {
-                return None;
-            }
-            match scalars_of(region, &source.body)? {
-                Some(body) => {
-                    own.body = body;
-                    made(StmtKind::For(own))
-                }
-                None => Some(None),
-            }
-        }
-        StmtKind::If(condition, then, otherwise) if reads(condition) => {
-            let first = scalars_of(region, then)?;
-            let second = match otherwise {
-                Some(otherwise) => scalars_of(region, otherwise)?,
-                None => None,
-            };
-            if first.is_none() && second.is_none() {
-                return Some(None);
-            }
-            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: then.span.clone() };
-            let first = Box::new(first.unwrap_or(empty));
-            made(StmtKind::If(condition.clone(), first, second.map(Box::new)))
-        }
-        StmtKind::Declaration(list) => {
-            let number = |ctype: &CType| matches!(ctype, CType::Integer { .. } | CType::Floating(_));
-            let plain = list.iter().all(|one| number(&one.ctype) && one.value.iter().all(reads));
-            plain.then(|| Some(stmt.clone()))
-        }
-        StmtKind::Expr(expr) => Some(
-            scalar_expression(region, expr)?
-                .map(|expr| Stmt { kind: StmtKind::Expr(expr), span: stmt.span.clone() }),
-        ),
-        _ => None,
-    }
-}
-
-#[allow(clippy::option_option)]
-fn scalar_expression(region: &Region, expr: &Expr) -> Option<Option<Expr>> {
-    match &expr.kind {
-        ExprKind::Assign(_, target, value) if names::only_reads(region, value) => match &target.kind {
-            ExprKind::Name(name) => is_number(region, name).then(|| Some(expr.clone())),
-            ExprKind::Index(..) => Some(None),
-            _ => None,
-        },
-        ExprKind::Step(_, target) => match &target.kind {
-            ExprKind::Name(name) => is_number(region, name).then(|| Some(expr.clone())),
-            ExprKind::Index(..) => Some(None),
-            _ => None,
-        },
-        ExprKind::Comma(left, right) => {
-            match (scalar_expression(region, left)?, scalar_expression(region, right)?) {
-                (Some(left), Some(right)) => {
-                    let kind = ExprKind::Comma(Box::new(left), Box::new(right));
-                    Some(Some(Expr { kind, span: expr.span.clone() }))
-                }
-                (left, right) => Some(left.or(right)),
-            }
-        }
-        _ => None,
-    }
-}
-
-/// Whether a name stands for a number: a variable of the region, or one that the body declares.
-fn is_number(region: &Region, name: &str) -> bool {
-    match region.variables.get(name) {
-        Some(one) => matches!(one.ctype, CType::Integer { .. } | CType::Floating(_)),
-        None => region.numbers.contains(name),
-    }
 }
 
 /// On which side of the tiled loops scalars are computed.
@@ -453,19 +361,6 @@ fn elements<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// The array of an element, by its name.
-pub(super) fn array_of(element: &Expr) -> Option<String> {
-    let ExprKind::Index(array, _) = &element.kind else { return None };
-    let mut at = &**array;
-    while let ExprKind::Index(array, _) = &at.kind {
-        at = array;
-    }
-    match &at.kind {
-        ExprKind::Name(name) => Some(name.clone()),
-        _ => None,
-    }
-}
-
 /// An element without the numbers that are added in its subscripts.
 fn centred(element: &Expr) -> Expr {
     let mut found = element.clone();
@@ -479,26 +374,6 @@ fn centred(element: &Expr) -> Expr {
         }
     });
     found
-}
-
-/// A text that two elements have whose subscripts are the same but for the order of factors and summands.
-pub(super) fn key(expr: &Expr) -> String {
-    match &expr.kind {
-        ExprKind::Index(array, index) => format!("{}[{}]", key(array), key(index)),
-        ExprKind::Binary(operator, left, right) => {
-            let mut sides = [key(left), key(right)];
-            if matches!(operator, BinaryOp::Add | BinaryOp::Mul) {
-                sides.sort();
-            }
-            let [left, right] = sides;
-            format!("({left} {} {right})", operator.text())
-        }
-        _ => text(expr),
-    }
-}
-
-fn text(expr: &Expr) -> String {
-    c_text(expr, &|_| None)
 }
 
 /// A statement as C.

@@ -4,8 +4,8 @@
 //! for (i) { d = b[i]; b[i] = f(a); s += b[i] - d; }    =>    for (i) { d = b[i]; v = f(a); s += v - d; }
 //! ```
 
+use super::left::{array_of, key, scalars_of};
 use super::names;
-use super::residue::{array_of, key, scalars_of};
 use crate::ast::{CType, Expr, ExprKind, Floating, Stmt, StmtKind, Variable};
 use crate::nest::scalars::assigned;
 use crate::parse::Region;
