@@ -303,8 +303,15 @@ fn on_any_gpu(
         let mut request = model.request(Objective::Time, strategy.id())?;
         let bytes = &mut request.model.hardware.shared_per_block_bytes;
         *bytes = limits.shared_bytes_per_block.min(*bytes);
-        let Ok(found) = finalists::among(&model, request, Method::Exact, &finalists::ARCHITECTURES) else {
-            return Ok(others_instead(&model, wanted, (tile, note), &limits));
+        let found = finalists::among(&model, request, Method::Exact, &finalists::ARCHITECTURES).ok();
+        let spills = found.as_ref().is_none_or(|found| found.spills);
+        if let Some(other) = spills.then(|| other_instead(&model, wanted, &note, &limits)).flatten() {
+            return Ok(other);
+        }
+        let Some(found) = found else {
+            let caution =
+                format!("{tile} keeps values of threads in memory on some GPUs, and no other tile was found");
+            return Ok(Chosen { passed_over: vec![caution], ..usual() });
         };
         let tile = found.tuned.choice.tile;
         let by = "chosen by the cost model for the oldest of the GPUs that it suits";
@@ -314,28 +321,19 @@ fn on_any_gpu(
     })
 }
 
-/// Where no tile of a strategy has registers enough: another strategy's own, if the choice is ours and they have; otherwise the
-/// strategy's own sizes, and a word about it.
-fn others_instead(
-    model: &GpuModel,
-    wanted: &Tiling,
-    (tile, note): (TileSizes, String),
-    limits: &DeviceLimits,
-) -> Chosen {
+/// Where no tile of a strategy has registers enough: the own tile of another strategy that has, if the choice is ours.
+fn other_instead(model: &GpuModel, wanted: &Tiling, note: &str, limits: &DeviceLimits) -> Option<Chosen> {
     let Problem { program, cone, .. } = &model.problem;
     let others = strategy::in_auto(Target::Cuda).filter(|_| wanted.strategy == AUTO);
-    for other in others.filter(|other| strategy::taken(*other, program, cone).is_ok()) {
+    others.filter(|other| strategy::taken(*other, program, cone).is_ok()).find_map(|other| {
         let own = other.default_tile(program, cone, Target::Cuda);
         let verdict = finalists::verdict(&model.problem, limits, other, &own, &finalists::ARCHITECTURES);
-        if matches!(verdict, Verdict::Clean) {
+        matches!(verdict, Verdict::Clean).then(|| {
             let tiling = Tiling { strategy: other.id().to_owned(), tile: Some(own) };
             let by = "the strategy's own, of the one whose threads have registers enough";
-            return Chosen { tuned: true, passed_over: vec![note], ..Chosen::new(tiling, by) };
-        }
-    }
-    let caution =
-        format!("{tile} keeps values of threads in memory on some GPUs, and no other tile was found");
-    Chosen { passed_over: vec![caution], ..Chosen::new(wanted.clone(), BY_DEFAULT) }
+            Chosen { tuned: true, passed_over: vec![note.to_owned()], ..Chosen::new(tiling, by) }
+        })
+    })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.

@@ -32,6 +32,8 @@ pub struct Finalist<'a> {
     pub request: Request<'a>,
     /// Tiles that were passed over, and why.
     pub notes: Vec<String>,
+    /// Whether all that were compiled keep values of threads in memory, this one the fewest.
+    pub spills: bool,
 }
 
 /// What the compiler says of a tile.
@@ -96,7 +98,7 @@ pub(crate) fn among<'a>(
         };
         let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, tuned.choice.tile.clone());
         match verdict(&model.problem, &model.limits(), strategy, &tile, architectures) {
-            Verdict::Clean => return Ok(Finalist { tuned, request, notes }),
+            Verdict::Clean => return Ok(Finalist { tuned, request, notes, spills: false }),
             Verdict::Unknown => return by_estimate(request, method, notes),
             ref spills @ Verdict::Spills { bytes, architecture } => {
                 notes.extend(spills.note(strategy, &tile));
@@ -127,7 +129,7 @@ pub(crate) fn among<'a>(
          no tile was found that keeps none",
         tuned.choice.strategy
     ));
-    Ok(Finalist { tuned, request, notes })
+    Ok(Finalist { tuned, request, notes, spills: true })
 }
 
 /// The best tile by the estimate of registers, where the compiler cannot be asked.
@@ -138,7 +140,7 @@ fn by_estimate<'a>(mut request: Request<'a>, method: Method, notes: Vec<String>)
         request.sure_of_registers = false;
         tune(&request, method)
     })?;
-    Ok(Finalist { tuned, request, notes })
+    Ok(Finalist { tuned, request, notes, spills: false })
 }
 
 /// What NVRTC says of a tile for some architectures, the first that spills first.

@@ -315,7 +315,8 @@ impl Model {
     pub fn tune(&self, strategy: &str, method: Method, objective: Objective) -> Result<Optimum> {
         let (tuned, strategies, notes) = match self {
             Model::Gpu(model) => {
-                let Finalist { tuned, request, mut notes } = finalist(model, objective, strategy, method)?;
+                let Finalist { tuned, request, mut notes, .. } =
+                    finalist(model, objective, strategy, method)?;
                 if strategy == AUTO && objective == Objective::Time {
                     notes.extend(self.taken_by_run(model, &request)?);
                 }
