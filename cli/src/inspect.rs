@@ -10,7 +10,7 @@ use cost_models::machine::{self, Machine};
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::strategy::Target;
 use serde::Serialize;
-use tilewright::choice::{self, TileBy, Wish};
+use tilewright::choice::{self, Wish};
 use tilewright::inspect::{self as counting, Bound, InspectRequest, Inspection, PerPoint};
 use tilewright::{machines, text};
 
@@ -73,18 +73,8 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
     execution::layout::grid_points(&stencil.program, &arguments.size.0)?;
     let named = arguments.machine.as_deref().map(machines::machine).transpose()?;
     let (machine, architecture) = device(named.as_ref(), arguments.sm)?;
-    let wish = Wish {
-        size: Some(&arguments.size.0),
-        steps: Some(arguments.steps),
-        calls: 1,
-        machine: named.as_ref(),
-        threads: None,
-        by: TileBy::Model,
-        calibrate: false,
-        runs: false,
-        machine_code: true,
-        company: None,
-    };
+    let wish = Wish::of_model(Some(&arguments.size.0), Some(arguments.steps), named.as_ref());
+    let wish = Wish { machine_code: true, ..wish };
     let chosen = choice::choose(&stencil, &arguments.plan.tiling(), Target::Cuda, &wish, session)?;
     let planned = tilewright::plan(&stencil, &chosen.tiling, Target::Cuda, session)?;
     let request = InspectRequest {

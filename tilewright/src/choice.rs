@@ -59,6 +59,24 @@ pub struct Wish<'a> {
     pub company: Option<&'a dyn Company>,
 }
 
+impl<'a> Wish<'a> {
+    /// What the model alone says of one call: nothing is measured or compiled, and nothing runs.
+    pub fn of_model(size: Option<&'a [i64]>, steps: Option<i64>, machine: Option<&'a Machine>) -> Wish<'a> {
+        Wish {
+            size,
+            steps,
+            calls: 1,
+            machine,
+            threads: None,
+            by: TileBy::Model,
+            calibrate: false,
+            runs: false,
+            machine_code: false,
+            company: None,
+        }
+    }
+}
+
 /// The choice.
 pub struct Chosen {
     /// The strategy, with tile sizes filled in.

@@ -181,18 +181,7 @@ fn single(
     by: TileBy,
     observer: &dyn Observer,
 ) -> Result<Candidate> {
-    let wish = Wish {
-        size: None,
-        steps: None,
-        calls: 1,
-        machine,
-        threads: None,
-        by,
-        calibrate: by != TileBy::Model,
-        runs: false,
-        machine_code: false,
-        company: None,
-    };
+    let wish = Wish { by, calibrate: by != TileBy::Model, ..Wish::of_model(None, None, machine) };
     let chosen = choice::choose(stencil, request.tiling, Target::OpenMp, &wish, observer)?;
     let strategy = strategies::named_for(&chosen.tiling.strategy, &stencil.program)?;
     let cone = &stencil.analysis()?.cone;

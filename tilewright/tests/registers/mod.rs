@@ -6,7 +6,7 @@ use hhc_codegen::backend::cuda::{CudaOptions, generate};
 use hhc_codegen::strategy::Target;
 use polyhedral::program::ElementType;
 use std::sync::Arc;
-use tilewright::choice::{TileBy, Wish, choose};
+use tilewright::choice::{Wish, choose};
 use tilewright::{Silent, Stencil, Tiling, machines};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
@@ -82,18 +82,7 @@ fn most_spilled(
 ) -> tilewright::Result<(String, u64, bool)> {
     let machine = machine.map(|name| machines::machine(name).unwrap());
     let size = [&[1 << 26][..], &[16384, 16384], &[512, 512, 512]][stencil.program.dimension() - 1];
-    let wish = Wish {
-        size: Some(size),
-        steps: Some(240),
-        calls: 1,
-        machine: machine.as_ref(),
-        threads: None,
-        by: TileBy::Model,
-        calibrate: false,
-        runs: false,
-        machine_code: true,
-        company: None,
-    };
+    let wish = Wish { machine_code: true, ..Wish::of_model(Some(size), Some(240), machine.as_ref()) };
     let tiling = Tiling { strategy: strategy.to_owned(), tile: None };
     let chosen = choose(stencil, &tiling, Target::Cuda, &wish, &Silent)?;
     let plan = tilewright::plan(stencil, &chosen.tiling, Target::Cuda, &Silent)?.plan;
