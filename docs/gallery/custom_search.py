@@ -23,8 +23,8 @@ def misses(choice):
         for left in range(0, SIZE, columns):
             for k in range(SIZE):
                 for i in range(top, top + rows):
-                    for line in {("a", i, k // POINTS)} | {(m, r, j // POINTS) for j in range(left, left + columns, POINTS)
-                                                           for m, r in (("b", k), ("c", i))}:
+                    own = [(m, r, j // POINTS) for j in range(left, left + columns, POINTS) for m, r in (("b", k), ("c", i))]
+                    for line in [("a", i, k // POINTS), *own]:
                         if line in cache:
                             cache.move_to_end(line)
                         else:
