@@ -19,6 +19,7 @@ use hhc_codegen::strategy::{self, AUTO, Strategy, Target};
 use optimizer::residence::best_k;
 use optimizer::{Choice, Family, Method, Objective, Tuned};
 use polyhedral::program::Program;
+use std::time::Instant;
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,6 +128,10 @@ pub fn machine_of_device(device: &str) -> Option<Machine> {
 const USUAL_STEPS: i64 = 1000;
 /// The oldest GPU that code is written for.
 const OLDEST_GPU: &str = "v100";
+/// Seconds, and a part of the run, that the first use of a computer, or of a stencil there, may add to a run: measuring what the model
+/// must know, and the contest. Three seconds were promised.
+const FIRST_USE_S: f64 = 2.6;
+const FIRST_USE_PART: f64 = 0.1;
 /// Who chose, where nobody did.
 const BY_DEFAULT: &str = "default sizes of the strategy";
 
@@ -393,6 +398,7 @@ fn on_cpu(
             Ok::<_, Error>((model, tile, seconds))
         })
     };
+    let begin = Instant::now();
     let mut here = here::known()?;
     let Ok((mut model, mut tile, seconds)) = tuned(&here) else {
         return Ok(Chosen::new(wanted.clone(), BY_DEFAULT));
@@ -404,6 +410,9 @@ fn on_cpu(
         let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
         (model, tile, _) = again;
     }
+    let part = if wish.runs { FIRST_USE_PART * seconds * wish.calls as f64 } else { 0.0 };
+    let left = (FIRST_USE_S - begin.elapsed().as_secs_f64()).max(part);
+    let asked = wish.by == TileBy::Measure;
     let contest = Contest {
         model: &model,
         stencil,
@@ -414,7 +423,8 @@ fn on_cpu(
         calls: wish.calls,
         threads: usize::try_from(threads).unwrap_or(1),
         runs: wish.runs,
-        wanted: wish.by == TileBy::Measure,
+        patience_s: if asked { f64::INFINITY } else { left },
+        wanted: asked,
         company: wish.company,
     };
     let model_only = match wish.by {
@@ -444,11 +454,17 @@ fn on_cpu(
 
 /// The result of a contest that was held before, or is held now; `None` where it can not be held, and nobody asked for it.
 fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -> Result<Option<Standing>> {
+    let mut unfinished = None;
     if let Some(standing) = (!contest.wanted).then(|| contest.remembered()).flatten() {
-        return Ok(Some(standing));
+        unfinished = (!standing.is_over).then(|| contest.unfinished()).flatten();
+        if unfinished.is_none() {
+            return Ok(Some(standing));
+        }
     }
-    let held =
-        stage_of(observer, contest::STAGE, 0, |progress| contest.hold(contest.entrants(tile), progress));
+    let held = stage_of(observer, contest::STAGE, 0, |progress| match unfinished {
+        Some(entrants) => contest.go_on(entrants, progress),
+        None => contest.hold(contest.entrants(tile), progress),
+    });
     match held {
         Ok(standing) => Ok(Some(standing)),
         Err(error) if contest.wanted || error.kind() == Kind::Interrupted => Err(error),

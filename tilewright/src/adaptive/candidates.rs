@@ -55,6 +55,7 @@ pub fn candidates(
             calls: 1,
             threads: usize::try_from(own.threads).unwrap_or(1),
             runs: false,
+            patience_s: f64::INFINITY,
             wanted: false,
             company: None,
         };

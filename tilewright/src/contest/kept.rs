@@ -17,9 +17,17 @@ const RESPONSE: &str = "point_s";
 /// What the model said of the whole run, in seconds, and its error as a part of what was measured.
 const PREDICTED: &str = "predicted_s";
 const MODEL_ERROR: &str = "model_error";
+/// 1 where the contest had no time for its end.
+const UNFINISHED: &str = "unfinished";
 
-/// A contest that was held before: its job, and those who took part, the model's choice first.
-type Held = (String, Vec<Entrant>);
+/// A contest that was held before.
+#[derive(Clone)]
+struct Held {
+    job: String,
+    /// Those who took part, the model's choice first.
+    entrants: Vec<Entrant>,
+    is_over: bool,
+}
 
 impl Contest<'_> {
     /// Where it is held, with which all jobs end.
@@ -55,12 +63,19 @@ impl Contest<'_> {
         settled(&self.setting().job, &self.held(), &|one| self.may_win(one))
     }
 
+    /// The entrants of the contest that was held before, where it had no time for its end.
+    pub fn unfinished(&self) -> Option<Vec<Entrant>> {
+        let job = self.setting().job;
+        let own = self.held().into_iter().find(|held| held.job == job && !held.is_over)?;
+        Some(own.entrants)
+    }
+
     /// The winner of the contest among all strategies, as far as one is remembered, and the best of each other contest for
     /// such grids.
     pub(super) fn champions(&self) -> (Option<Entrant>, Vec<Entrant>) {
         let all = Contest { strategy: strategy::preferred(), all_strategies: true, ..*self };
         let first = all.remembered().map(|standing| standing.taken().clone());
-        let best = |(_, entrants): &Held| entrants[winner(entrants, 0, |_| true)].clone();
+        let best = |held: &Held| held.entrants[winner(&held.entrants, 0, |_| true)].clone();
         (first, self.held().iter().map(best).collect())
     }
 
@@ -90,20 +105,21 @@ impl Contest<'_> {
         for trial in content.trials.iter().filter(|trial| is_alike(&trial.setting)) {
             let Some(entrant) = entrant(trial) else { continue };
             let job = &trial.setting.job;
-            match held.iter_mut().find(|(known, _)| known == job) {
+            let is_over = !trial.outcome.metrics.contains_key(UNFINISHED);
+            match held.iter_mut().find(|known| known.job == *job) {
                 // Whoever takes part once more is in another contest.
-                Some((_, entrants)) if entrants.iter().any(|one| one.is_same(&entrant)) => {
-                    *entrants = vec![entrant]
+                Some(known) if known.entrants.iter().any(|one| one.is_same(&entrant)) => {
+                    (known.entrants, known.is_over) = (vec![entrant], is_over);
                 }
-                Some((_, entrants)) => entrants.push(entrant),
-                None => held.push((job.clone(), vec![entrant])),
+                Some(known) => known.entrants.push(entrant),
+                None => held.push(Held { job: job.clone(), entrants: vec![entrant], is_over }),
             }
         }
         held
     }
 
     /// Keeps the result as far as it can be kept: without it, the next run measures again.
-    pub(super) fn remember(&self, entrants: &[Entrant]) {
+    pub(super) fn remember(&self, entrants: &[Entrant], is_over: bool) {
         let Ok(path) = state::trials_to_write(Path::new(KEPT)) else { return };
         let Ok(mut store) = Store::open(&path) else { return };
         let setting = self.setting();
@@ -114,6 +130,9 @@ impl Contest<'_> {
             if let Some(predicted_s) = entrant.predicted_s {
                 let error = predicted_s / updates / point_s - 1.0;
                 outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
+            }
+            if !is_over {
+                outcome = outcome.with(UNFINISHED, 1.0, "1");
             }
             let setting = Setting { strategy: entrant.strategy.to_owned(), ..setting.clone() };
             let configuration = record::configuration(&entrant.tile);
@@ -127,15 +146,16 @@ impl Contest<'_> {
 /// The result of a contest among those that were held for the same grids. Where its winner took part in another one, and was beaten there
 /// by somebody who may be taken, that one's; who met in both is as fast as both together say.
 fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Option<Standing> {
-    let standing = |entrants: &[Entrant], incumbent: usize| {
+    let standing = |entrants: &[Entrant], incumbent: usize, is_over: bool| {
         let winner = winner(entrants, incumbent, may_win);
-        Standing { winner, entrants: entrants.to_vec(), tiled: None }
+        Standing { winner, entrants: entrants.to_vec(), is_over, tiled: None }
     };
-    let (_, entrants) = held.iter().find(|(own, _)| own == job)?;
-    let mut last = standing(entrants, 0);
-    for (_, entrants) in held.iter().filter(|(other, _)| other != job) {
+    let own = held.iter().find(|own| own.job == job)?;
+    let mut last = standing(&own.entrants, 0, own.is_over);
+    for other in held.iter().filter(|other| other.job != job) {
+        let entrants = &other.entrants;
         let Some(place) = entrants.iter().position(|one| one.is_same(last.taken())) else { continue };
-        let found = standing(&with_both(entrants, place, &last), place);
+        let found = standing(&with_both(entrants, place, &last), place, own.is_over);
         if found.winner != place {
             last = found;
         }
@@ -171,7 +191,7 @@ mod tests {
                 predicted_s: None,
                 point_s: Some(point_s),
             };
-            (job.to_owned(), entrants.iter().map(entrant).collect::<Vec<_>>())
+            Held { job: job.to_owned(), entrants: entrants.iter().map(entrant).collect(), is_over: true }
         };
         let all = contest("all", &[("hhc", 1, 1.0), ("hhc", 2, 0.9), ("diamond", 1, 0.95)]);
         let taken = |job: &str, held: &[Held], only: Option<&str>| {

@@ -186,6 +186,7 @@ mod tests {
             calls: 1,
             threads: 1,
             runs: true,
+            patience_s: f64::INFINITY,
             wanted: false,
             company: Some(&first),
         };

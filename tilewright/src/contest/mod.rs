@@ -43,6 +43,8 @@ pub struct Contest<'a> {
     pub threads: usize,
     /// Whether the run follows, so that a part of its time may go into the contest.
     pub runs: bool,
+    /// Seconds after which nothing more is begun that can be left out.
+    pub patience_s: f64,
     /// Whether the user asked for it: it has more entrants, and is remembered however busy the machine is.
     pub wanted: bool,
     /// The ranks that run at the same time, of which this process is the first.
@@ -76,6 +78,8 @@ pub struct Standing {
     pub entrants: Vec<Entrant>,
     /// The one that is taken.
     pub winner: usize,
+    /// Whether there was time for all of it; else the next run goes on with it.
+    pub is_over: bool,
     /// The winner's code; `None` where the contest was held before, and is remembered.
     pub tiled: Option<Tiled>,
 }

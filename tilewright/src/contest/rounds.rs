@@ -1,9 +1,10 @@
 //! Heats and a final: who is clearly behind drops out, and of few who are not the fastest on the user's own grid is taken.
 
-use super::track::Track;
+use super::track::{FINAL_S, Track};
 use super::{Contest, Entrant, Standing, winner};
 use crate::error::{Error, Result};
-use execution::tiled;
+use execution::tiled::{self, Tiled};
+use hhc_codegen::KernelPlan;
 use std::time::Instant;
 use toolchain::interference::Watch;
 
@@ -11,14 +12,24 @@ use toolchain::interference::Watch;
 const BUDGET_S: f64 = 0.8;
 const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
+/// The part of the time that is left after compiling in which all run once, and the shortest run of which its time says something.
+const FIRST_HEAT: f64 = 0.4;
+const SHORTEST_RUN_S: f64 = 0.03;
+/// What it takes to fill the grid of a final, in seconds.
+const FILLING_S: f64 = 0.12;
+/// What the next run has for a final that found no time, in seconds.
+const REST_S: f64 = 1.2;
 /// Who takes so many times as long as the best after a heat has no other one. Others' work may slow down a single run by half, so that
 /// little is decided after the first one.
 const BEHIND: f64 = 1.4;
 /// So many run again however long the first heat took.
 const SECOND_HEAT: usize = 5;
-/// Who takes so many times as long as the best of the heats is not in the final, and of the others so many are.
-const FAR_BEHIND: f64 = 1.15;
+/// Who takes so many times as long as the best of the heats is not in the final, and of the others so many are: after one heat, of which
+/// times are less certain, and after two.
+const FAR_BEHIND: [f64; 2] = [1.25, 1.15];
 const FINALISTS: usize = 3;
+/// The most where the next run holds the final.
+const MORE_FINALISTS: usize = 5;
 /// Who takes so many times as long as the best after a round of the final drops out.
 const BEHIND_IN_FINAL: [f64; 8] = [1.3, 1.15, 1.1, 1.06, 1.04, 1.04, 1.04, 1.04];
 /// The final is over where everybody who is left has been so near to its least time twice, or this many budgets are spent: where others
@@ -32,15 +43,110 @@ const WARM_S: f64 = 0.1;
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
 
+/// How long it goes on.
+struct Clock {
+    begin: Instant,
+    patience_s: f64,
+    /// What measuring may take by the length of the run.
+    budget_s: f64,
+}
+
+impl Clock {
+    fn start(patience_s: f64, budget_s: f64) -> Clock {
+        Clock { begin: Instant::now(), patience_s, budget_s }
+    }
+
+    /// How many of so many can take part in a round of the final on the user's own grid, two at least where there are two, and the seconds
+    /// that each of them may take.
+    fn seats(&self, run_s: f64, most: usize) -> (usize, f64) {
+        let left_s = (self.left_s() - FILLING_S).max(0.0);
+        let fit = (left_s / run_s.min(FINAL_S)) as usize;
+        let seats = fit.max(2).min(most);
+        (seats, (left_s / seats.max(1) as f64).min(FINAL_S))
+    }
+
+    fn left_s(&self) -> f64 {
+        self.patience_s - self.begin.elapsed().as_secs_f64()
+    }
+}
+
+/// Who runs, on what, and the least seconds of a point and step that each has taken.
+struct Field<'a> {
+    contest: &'a Contest<'a>,
+    tiled: &'a [Tiled],
+    track: Track<'a>,
+    least: Vec<f64>,
+    /// Seconds of one run.
+    each_s: f64,
+}
+
 impl Contest<'_> {
     /// Holds the contest among these; the first is the model's choice.
     ///
     /// # Errors
     /// A compiler that is missing, memory, an interruption.
-    pub fn hold(&self, mut entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
+    pub fn hold(&self, entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
         let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
         let part = if self.runs { predicted_s * self.calls as f64 * BUDGET_PART } else { 0.0 };
-        let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
+        let clock = Clock::start(self.patience_s, part.clamp(BUDGET_S, MOST_BUDGET_S));
+        self.run_among(entrants, progress, |plans, entrants, tiled| {
+            let run_s = (FIRST_HEAT * clock.left_s() / (1 + plans.len()) as f64).max(SHORTEST_RUN_S);
+            let track = Track::of_heats(self, plans, entrants, (predicted_s, run_s))?;
+            let least = vec![f64::INFINITY; plans.len()];
+            let mut field = Field { contest: self, tiled, track, least, each_s: 0.0 };
+            let mut finalists = field.heats(&clock, progress)?;
+            let heats = field.least.clone();
+            let mut is_over = true;
+            if let [fastest, _, ..] = finalists[..] {
+                let run_s = heats[fastest] * self.updates(self.size, self.steps);
+                let (seats, time_s) = clock.seats(run_s, finalists.len());
+                finalists.truncate(seats);
+                let is_worth_it = time_s >= field.each_s.min(FINAL_S);
+                let heats_were_on = Some(&field.track);
+                let larger = match is_worth_it {
+                    true => Track::of_final(self, plans, entrants, (run_s, time_s), heats_were_on)?,
+                    false => None,
+                };
+                let is_larger = larger.is_some();
+                if let Some(larger) = larger {
+                    field.move_to(larger, (run_s, time_s), &finalists)?;
+                }
+                is_over = field.decide(&finalists, &heats, is_larger, &clock, progress)?;
+            }
+            Ok((field.least, is_over))
+        })
+    }
+
+    /// Goes on with a contest that a run before had no time to end: with its final.
+    ///
+    /// # Errors
+    /// As for [`Contest::hold`].
+    pub fn go_on(&self, entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
+        let clock = Clock::start(self.patience_s.max(REST_S), BUDGET_S);
+        self.run_among(entrants, progress, |plans, entrants, tiled| {
+            let before: Vec<f64> = entrants.iter().map(|one| one.point_s.unwrap_or(f64::INFINITY)).collect();
+            let mut finalists = foremost(&before, FAR_BEHIND[0], MORE_FINALISTS);
+            let Some(&fastest) = finalists.first() else { return Ok((before, true)) };
+            let run_s = before[fastest] * self.updates(self.size, self.steps);
+            let (seats, time_s) = clock.seats(run_s, finalists.len());
+            finalists.truncate(seats);
+            let track = Track::of_final(self, plans, entrants, (run_s, time_s), None)?;
+            let Some(track) = track else { return Ok((before, true)) };
+            let mut field = Field { contest: self, tiled, track, least: before.clone(), each_s: time_s };
+            field.begin(run_s, &finalists)?;
+            field.decide(&finalists, &before, true, &clock, progress)?;
+            Ok((field.least, true))
+        })
+    }
+
+    /// Compiles the entrants, has them run, and keeps what came out: the least time of a point and step of each, and whether the contest
+    /// is over.
+    fn run_among(
+        &self,
+        mut entrants: Vec<Entrant>,
+        progress: &dyn Fn(i64),
+        run: impl FnOnce(&[KernelPlan], &[Entrant], &[Tiled]) -> Result<(Vec<f64>, bool)>,
+    ) -> Result<Standing> {
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
         if plans.is_empty() {
             return Err(Error::internal("a contest without entrants"));
@@ -48,66 +154,108 @@ impl Contest<'_> {
         let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
         self.share(&tiled)?;
         progress(1);
-        let (start, watch) = (Instant::now(), Watch::start());
-        let mut track = Track::of_heats(self, &plans, &entrants, predicted_s)?;
-        // Memory is touched and threads are started before anything counts; while processors that waited for the compiler come to
-        // speed, all are as slow, and all of them that matter run again.
-        track.run(0, &tiled[0].native)?;
-        let mut least = vec![f64::INFINITY; entrants.len()];
-        for (at, one) in tiled.iter().enumerate() {
-            least[at] = track.run(at, &one.native)?;
-        }
-        progress(2);
-        let short = self.wanted || start.elapsed().as_secs_f64() <= budget;
-        for at in foremost(&least, BEHIND, if short { least.len() } else { SECOND_HEAT }) {
-            least[at] = least[at].min(track.run(at, &tiled[at].native)?);
-        }
-        progress(3);
-        let finalists = foremost(&least, FAR_BEHIND, if self.wanted { 2 * FINALISTS } else { FINALISTS });
-        if let [fastest, _, ..] = finalists[..] {
-            let heats = least.clone();
-            let run_s = least[fastest] * self.updates(self.size, self.steps);
-            if let Some(larger) = track.of_final(&plans, &entrants, run_s)? {
-                track = larger;
-                if run_s < WARM_S {
-                    track.run(fastest, &tiled[fastest].native)?;
-                }
-                finalists.iter().for_each(|&at| least[at] = f64::INFINITY);
-            }
-            let start = Instant::now();
-            let mut rest = finalists.clone();
-            let mut second = vec![f64::INFINITY; least.len()];
-            for (round, behind) in BEHIND_IN_FINAL.iter().enumerate() {
-                for &at in &rest {
-                    let point_s = track.run(at, &tiled[at].native)?;
-                    second[at] = second[at].min(point_s.max(least[at]));
-                    least[at] = least[at].min(point_s);
-                }
-                progress(4 + round as i64);
-                let clear = round == 0 && is_clear(&least, &finalists) && is_clear(&heats, &finalists);
-                let best = rest.iter().map(|&at| least[at]).fold(f64::INFINITY, f64::min);
-                rest.retain(|&at| least[at] <= behind * best);
-                let settled = rest.iter().all(|&at| second[at] <= SETTLED * least[at]);
-                let spent = start.elapsed().as_secs_f64() > BUDGETS_OF_FINAL * budget;
-                if rest.len() < 2 || clear && !self.wanted || round > 0 && (settled || spent) {
-                    break;
-                }
-            }
-            // Of those who were not in the final nobody is better than who was.
-            let carried = finalists.iter().map(|&at| least[at] / heats[at]).fold(0.0, f64::max);
-            let others = (0..least.len()).filter(|at| !finalists.contains(at));
-            others.for_each(|at| least[at] *= carried);
-        }
+        let watch = Watch::start();
+        let (least, is_over) = run(&plans, &entrants, &tiled)?;
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
         }
         // Among others' work chance decides who is fast: the next run looks again.
         let strangers = self.strangers(&watch)?;
         if self.wanted || strangers.is_none_or(|strangers| strangers <= BUSY) {
-            self.remember(&entrants);
+            self.remember(&entrants, is_over);
         }
         let winner = winner(&entrants, 0, |one| self.may_win(one));
-        Ok(Standing { winner, entrants, tiled: Some(tiled.swap_remove(winner)) })
+        Ok(Standing { winner, entrants, is_over, tiled: Some(tiled.swap_remove(winner)) })
+    }
+}
+
+impl<'a> Field<'a> {
+    /// One run of this one. What it took counts if it is the least.
+    fn run(&mut self, at: usize) -> Result<f64> {
+        let point_s = self.track.run(at, &self.tiled[at].native)?;
+        self.least[at] = self.least[at].min(point_s);
+        Ok(point_s)
+    }
+
+    /// The places of those who are in the final, the fastest first.
+    fn heats(&mut self, clock: &Clock, progress: &dyn Fn(i64)) -> Result<Vec<usize>> {
+        let start = Instant::now();
+        // Memory is touched and threads are started before anything counts; while processors that waited for the compiler come to
+        // speed, all are as slow, and all of them that matter run again.
+        self.track.run(0, &self.tiled[0].native)?;
+        let first = Instant::now();
+        (0..self.tiled.len()).try_for_each(|at| self.run(at).map(|_| ()))?;
+        self.each_s = first.elapsed().as_secs_f64() / self.tiled.len() as f64;
+        progress(2);
+        let wanted = self.contest.wanted;
+        let short = wanted || start.elapsed().as_secs_f64() <= clock.budget_s;
+        let again = foremost(&self.least, BEHIND, if short { self.least.len() } else { SECOND_HEAT });
+        // Where there is no time for both, the final is worth more than a second heat.
+        let both_s = again.len() as f64 * self.each_s + FINALISTS as f64 * FINAL_S + FILLING_S;
+        let twice = both_s <= clock.left_s();
+        again.into_iter().filter(|_| twice).try_for_each(|at| self.run(at).map(|_| ()))?;
+        progress(3);
+        Ok(foremost(
+            &self.least,
+            FAR_BEHIND[usize::from(twice)],
+            if wanted { 2 * FINALISTS } else { FINALISTS },
+        ))
+    }
+
+    /// Runs on this from now on, as the final begins: what others took elsewhere no longer counts.
+    fn move_to(&mut self, track: Track<'a>, (run_s, each_s): (f64, f64), finalists: &[usize]) -> Result<()> {
+        (self.track, self.each_s) = (track, each_s);
+        self.begin(run_s, finalists)
+    }
+
+    fn begin(&mut self, run_s: f64, finalists: &[usize]) -> Result<()> {
+        if run_s < WARM_S {
+            self.track.run(finalists[0], &self.tiled[finalists[0]].native)?;
+        }
+        finalists.iter().for_each(|&at| self.least[at] = f64::INFINITY);
+        Ok(())
+    }
+
+    /// The final, as far as there is time for it, and at least one round where it `is_due`; whether it came to its end.
+    fn decide(
+        &mut self,
+        finalists: &[usize],
+        heats: &[f64],
+        mut is_due: bool,
+        clock: &Clock,
+        progress: &dyn Fn(i64),
+    ) -> Result<bool> {
+        let start = Instant::now();
+        let mut rest = finalists.to_vec();
+        let mut second = vec![f64::INFINITY; self.least.len()];
+        let mut is_over = true;
+        for (round, behind) in BEHIND_IN_FINAL.iter().enumerate() {
+            if !is_due && self.each_s * rest.len() as f64 > clock.left_s() {
+                is_over = false;
+                break;
+            }
+            is_due = false;
+            let began = Instant::now();
+            for &at in &rest {
+                let before = self.least[at];
+                second[at] = second[at].min(self.run(at)?.max(before));
+            }
+            self.each_s = began.elapsed().as_secs_f64() / rest.len() as f64;
+            progress(4 + round as i64);
+            let clear = round == 0 && is_clear(&self.least, finalists) && is_clear(heats, finalists);
+            let best = rest.iter().map(|&at| self.least[at]).fold(f64::INFINITY, f64::min);
+            rest.retain(|&at| self.least[at] <= behind * best);
+            let settled = rest.iter().all(|&at| second[at] <= SETTLED * self.least[at]);
+            let spent = start.elapsed().as_secs_f64() > BUDGETS_OF_FINAL * clock.budget_s;
+            if rest.len() < 2 || clear && !self.contest.wanted || round > 0 && (settled || spent) {
+                break;
+            }
+        }
+        // Of those who were not in the final nobody is better than who was.
+        let carried = finalists.iter().map(|&at| self.least[at] / heats[at]).fold(0.0, f64::max);
+        let others = (0..heats.len()).filter(|at| !finalists.contains(at));
+        others.for_each(|at| self.least[at] *= carried);
+        Ok(is_over)
     }
 }
 

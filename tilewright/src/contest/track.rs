@@ -11,10 +11,10 @@ use hhc_codegen::KernelPlan;
 use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy;
 
-/// One run of a heat should take so long, in seconds, and at most so long where tiles are wide; one of the final.
+/// One run of a heat should take so long at most, in seconds, and so many times as long where tiles are wide; one of the final.
 const HEAT_S: f64 = 0.06;
-const LONG_HEAT_S: f64 = 0.12;
-const FINAL_S: f64 = 0.3;
+const TIMES_LONG: f64 = 2.0;
+pub const FINAL_S: f64 = 0.3;
 /// Bytes of the grid of a heat at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
 /// cache does, as long as it is many times as large as the caches of the cores.
 const LEAST_BYTES: f64 = 64e6;
@@ -47,45 +47,51 @@ pub struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// For heats; the user's run takes so many seconds by the model.
+    /// For heats; the user's run takes so many seconds by the model, and there is time for so many in one of a heat.
     pub fn of_heats(
         contest: &'a Contest<'a>,
         plans: &[KernelPlan],
         entrants: &[Entrant],
-        predicted_s: f64,
+        (predicted_s, time_s): (f64, f64),
     ) -> Result<Track<'a>> {
+        let heat_s = time_s.min(HEAT_S);
+        let long_heat_s = time_s.min(TIMES_LONG * HEAT_S);
         let steps = contest.enough_steps(plans);
         let shape = Shape::of(contest, predicted_s, steps)?;
         let near = contest.model.model.time.near_cache_bytes() * contest.threads as f64;
         let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
         let bytes =
-            shape.bytes_of(LONG_HEAT_S).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(HEAT_S));
+            shape.bytes_of(long_heat_s).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(heat_s));
         let tiles = TILES_OF_A_THREAD * contest.threads as f64 * contest.widest(plans);
-        let size = shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(LONG_HEAT_S)));
-        let calls = shape.calls_in(HEAT_S, contest, &size);
+        let size = shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(long_heat_s)));
+        let calls = shape.calls_in(heat_s, contest, &size);
         Track::new(contest, entrants, &size, [steps, calls])
     }
 
-    /// For the final, in which the user's run was measured to take so many seconds; `None` where heats were on the same.
+    /// For the final: the user's run was measured to take so many seconds, and one here may take so many at most. `None` where heats were
+    /// on the same.
     pub fn of_final(
-        &self,
+        contest: &'a Contest<'a>,
         plans: &[KernelPlan],
         entrants: &[Entrant],
-        run_s: f64,
+        (run_s, final_s): (f64, f64),
+        heats: Option<&Track<'_>>,
     ) -> Result<Option<Track<'a>>> {
-        let contest = self.contest;
-        let ground = &self.ground;
+        let ground = heats.map(|heats| &heats.ground);
         let most = TIMES_WHOLE[contest.stencil.program.dimension() - 1] * contest.enough_steps(plans);
-        let whole = contest.steps <= most || run_s <= FINAL_S;
-        let steps = if whole { contest.steps.max(1) } else { ground.steps() };
+        let whole = contest.steps <= most || run_s <= final_s;
+        let few = || ground.map_or_else(|| contest.enough_steps(plans), Ground::steps);
+        let steps = if whole { contest.steps.max(1) } else { few() };
         let shape = Shape::of(contest, run_s, steps)?;
-        let bytes = shape.bytes_of(FINAL_S);
+        let bytes = shape.bytes_of(final_s);
         let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes));
-        size.iter_mut().zip(ground.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
-        if (size.as_slice(), steps) == (ground.size(), ground.steps()) {
-            return Ok(None);
+        if let Some(ground) = ground {
+            size.iter_mut().zip(ground.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
+            if (size.as_slice(), steps) == (ground.size(), ground.steps()) {
+                return Ok(None);
+            }
         }
-        let calls = shape.calls_in(FINAL_S, contest, &size);
+        let calls = shape.calls_in(final_s, contest, &size);
         Track::new(contest, entrants, &size, [steps, calls]).map(Some)
     }
 
