@@ -92,30 +92,7 @@ impl Contest<'_> {
             };
             other.job.ends_with(&here) && class(other) == class(&own)
         };
-        let entrant = |trial: &Trial| {
-            let value = |name: &str| trial.outcome.metrics.get(name).map(|metric| metric.value);
-            Some(Entrant {
-                strategy: strategy::by_name(&trial.setting.strategy).ok()?.id(),
-                tile: record::tile(&trial.configuration)?,
-                predicted_s: value(PREDICTED),
-                point_s: Some(value(RESPONSE)?),
-            })
-        };
-        let mut held: Vec<Held> = Vec::new();
-        for trial in content.trials.iter().filter(|trial| is_alike(&trial.setting)) {
-            let Some(entrant) = entrant(trial) else { continue };
-            let job = &trial.setting.job;
-            let is_over = !trial.outcome.metrics.contains_key(UNFINISHED);
-            match held.iter_mut().find(|known| known.job == *job) {
-                // Whoever takes part once more is in another contest.
-                Some(known) if known.entrants.iter().any(|one| one.is_same(&entrant)) => {
-                    (known.entrants, known.is_over) = (vec![entrant], is_over);
-                }
-                Some(known) => known.entrants.push(entrant),
-                None => held.push(Held { job: job.clone(), entrants: vec![entrant], is_over }),
-            }
-        }
-        held
+        arranged(content.trials.iter().filter(|trial| is_alike(&trial.setting)))
     }
 
     /// Keeps the result as far as it can be kept: without it, the next run measures again.
@@ -126,14 +103,7 @@ impl Contest<'_> {
         let updates = self.updates(self.size, self.steps);
         for entrant in entrants {
             let Some(point_s) = entrant.point_s.filter(|seconds| seconds.is_finite()) else { continue };
-            let mut outcome = Outcome::measured(RESPONSE, point_s).with(RESPONSE, point_s, "s");
-            if let Some(predicted_s) = entrant.predicted_s {
-                let error = predicted_s / updates / point_s - 1.0;
-                outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
-            }
-            if !is_over {
-                outcome = outcome.with(UNFINISHED, 1.0, "1");
-            }
+            let outcome = outcome(point_s, entrant.predicted_s, updates, is_over);
             let setting = Setting { strategy: entrant.strategy.to_owned(), ..setting.clone() };
             let configuration = record::configuration(&entrant.tile);
             if record::append(&mut store, setting, configuration, outcome.now()).is_err() {
@@ -141,6 +111,45 @@ impl Contest<'_> {
             }
         }
     }
+}
+
+/// What is kept of an entrant: the seconds of a point and step, what the model said of a run of so many of them, and whether the contest
+/// had time for its end.
+fn outcome(point_s: f64, predicted_s: Option<f64>, updates: f64, is_over: bool) -> Outcome {
+    let mut outcome = Outcome::measured(RESPONSE, point_s).with(RESPONSE, point_s, "s");
+    if let Some(predicted_s) = predicted_s {
+        let error = predicted_s / updates / point_s - 1.0;
+        outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
+    }
+    if is_over { outcome } else { outcome.with(UNFINISHED, 1.0, "1") }
+}
+
+/// The last contest of each job among these.
+fn arranged<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Held> {
+    let entrant = |trial: &Trial| {
+        let value = |name: &str| trial.outcome.metrics.get(name).map(|metric| metric.value);
+        Some(Entrant {
+            strategy: strategy::by_name(&trial.setting.strategy).ok()?.id(),
+            tile: record::tile(&trial.configuration)?,
+            predicted_s: value(PREDICTED),
+            point_s: Some(value(RESPONSE)?),
+        })
+    };
+    let mut held: Vec<Held> = Vec::new();
+    for trial in trials {
+        let Some(entrant) = entrant(trial) else { continue };
+        let job = &trial.setting.job;
+        let is_over = !trial.outcome.metrics.contains_key(UNFINISHED);
+        match held.iter_mut().find(|known| known.job == *job) {
+            // Whoever takes part once more is in another contest.
+            Some(known) if known.entrants.iter().any(|one| one.is_same(&entrant)) => {
+                (known.entrants, known.is_over) = (vec![entrant], is_over);
+            }
+            Some(known) => known.entrants.push(entrant),
+            None => held.push(Held { job: job.clone(), entrants: vec![entrant], is_over }),
+        }
+    }
+    held
 }
 
 /// The result of a contest among those that were held for the same grids. Where its winner took part in another one, and was beaten there
@@ -181,6 +190,27 @@ fn with_both(entrants: &[Entrant], place: usize, other: &Standing) -> Vec<Entran
 mod tests {
     use super::*;
     use hhc_codegen::TileSizes;
+
+    /// What has no end yet is unfinished until somebody goes on with it; trials of before say nothing of that.
+    #[test]
+    fn an_unfinished_contest_is_one_until_it_is_over() {
+        let trial = |st: i64, point_s: f64, is_over: bool| Trial {
+            setting: Setting { job: "all".to_owned(), strategy: "hhc".to_owned(), ..Setting::default() }
+                .into(),
+            configuration: record::configuration(&TileSizes::new([("st", st)])),
+            outcome: outcome(point_s, Some(0.5), 100.0, is_over),
+            round: 0,
+        };
+        let first = [trial(1, 1.0, false), trial(2, 0.9, false)];
+        let then = [trial(1, 0.8, true), trial(2, 0.9, true)];
+        let known = |trials: &[Trial]| {
+            let held = arranged(trials.iter());
+            let standing = settled("all", &held, &|_| true).unwrap();
+            (standing.taken().tile.get("st").unwrap(), standing.entrants.len(), standing.is_over)
+        };
+        assert_eq!(known(&first), (2, 2, false));
+        assert_eq!(known(&[first, then].concat()), (1, 2, true));
+    }
 
     #[test]
     fn no_two_contests_contradict_each_other() {
