@@ -41,13 +41,13 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     (function, text)
 }
 
-/// Operations of a loop that threads are not woken for: some 100 microseconds of one thread.
+/// Operations of a loop that threads are not woken for: some microseconds of one thread.
 pub(super) const FEW: &str = "TW_FEW";
 
 /// A loop over the grid's points by all threads, where it has more than a few.
 pub(super) fn over_points(dimension: usize) -> Stmt {
     let extents: Vec<String> = (0..dimension).map(|d| format!("n{d}")).collect();
-    Stmt::Pragma(format!("omp parallel for if ({} > {FEW} / 64)", extents.join(" * ")))
+    Stmt::Pragma(format!("omp parallel for if ({} > {FEW} / 8)", extents.join(" * ")))
 }
 
 /// Loops over all points of the boundary, with one level after `to` from that after `from`. `to_strides` are those of

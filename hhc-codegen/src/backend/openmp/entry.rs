@@ -2,7 +2,7 @@
 
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
-use super::super::points::{INT, max};
+use super::super::points::{INT, max, min};
 use super::around;
 use super::below::Below;
 use super::boundary::FEW;
@@ -139,7 +139,7 @@ impl Entry<'_> {
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
         let mut body = Block::new();
         if self.plan.launches.iter().any(|launch| !self.plan.kernels[launch.kernel].blocks.is_empty()) {
-            body.comment("All operations of a tile's steps.");
+            body.comment("All operations of the steps that a tile has.");
             body.push(Stmt::constant("int", MANY, self.operations().gt(var(FEW))));
         }
         body.extend(loops([&self.plan.outer], launches));
@@ -277,8 +277,10 @@ impl Entry<'_> {
     /// Operations of all points in the steps of a tile, at most.
     fn operations(&self) -> Expr {
         let program = self.arguments.program;
-        let each = steps_of_tile(self.plan) * counts(program).flops.max(1) as i64;
-        (0..program.dimension()).fold(int(each), |product, d| product * var(format!("n{d}")))
+        let height = steps_of_tile(self.plan);
+        let steps = if height > 1 { min(var("steps"), int(height)) } else { int(1) };
+        let each = steps * counts(program).flops.max(1) as i64;
+        (0..program.dimension()).fold(each, |product, d| product * var(format!("n{d}")))
     }
 
     /// The blocks of a launch, in parallel.
