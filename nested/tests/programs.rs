@@ -245,3 +245,47 @@ fn indices_of_late_rows_are_checked_before_they_are_used() {
         assert_eq!((fault.kind, fault.numbers), (nested::fault::FaultKind::Index, [i64::from(wrong), 90]));
     }
 }
+
+/// Lanes that look numbers up are vectors where the processor gathers, and what they were before where it does not: numbers and indices of
+/// either width, rows of all lengths up to several groups of lanes, and factors that are the same for all lanes.
+#[test]
+fn numbers_that_are_looked_up_by_vectors_have_the_same_bits() {
+    let Some(compiler) = compiler() else { return };
+    let mut chance = Chance(5);
+    let [Array::F64(values), Array::I32(places), offsets] = matrix(&mut chance, 60, 40, 37) else {
+        panic!("other arrays")
+    };
+    for (number, index) in [("f64", "i32"), ("f64", "i64"), ("f32", "i32"), ("f32", "i64")] {
+        let text = format!(
+            "nested looked_up {{ input values: [{number}]; input places: [{index}]; input offsets: [i64]; \
+             input x: [{number}]; param s: f64 = 0.75; let rows = nest(values, offsets); let indices = nest(places, offsets); \
+             output y = map(|row, own| reduce(+, map(|a, b| {scale}a * b - b, row, gather(x, own)), {zero}), rows, indices); }}",
+            scale = if number == "f64" { "s * " } else { "" },
+            zero = if number == "f64" { "0.0" } else { "f32(0.0)" },
+        );
+        let program = parsed(&text);
+        assert!(
+            nested::openmp::generate(&program, &[], Mode::Deterministic, "program").text.contains("TW_WIDE"),
+            "{text}"
+        );
+        let numbers = |values: Vec<f64>| match number {
+            "f64" => Array::F64(values),
+            _ => Array::F32(values.into_iter().map(|value| value as f32).collect()),
+        };
+        let Array::F64(x) = chance.numbers(40) else { panic!("other numbers") };
+        let indices = match index {
+            "i32" => Array::I32(places.clone()),
+            _ => Array::I64(places.iter().map(|&place| i64::from(place)).collect()),
+        };
+        let inputs = inputs([
+            ("values", numbers(values.clone())),
+            ("places", indices),
+            ("offsets", offsets.clone()),
+            ("x", numbers(x)),
+            ("s", Array::F64(vec![0.75])),
+        ]);
+        let expected = interpret(&program, &inputs).unwrap();
+        let found = native(&program, &[], Mode::Deterministic, &compiler, &inputs).unwrap();
+        assert!(expected[0].same_bits(&found[0]), "{text}\n{expected:?}\n{found:?}");
+    }
+}

@@ -8,6 +8,7 @@ use super::emitter::{At, Emitter, Seq, StepBy, View};
 use super::env::Env;
 use super::value::literal;
 use super::view::{Dest, flat, load, scalars, whole};
+use super::wide::{self, Lanes};
 use crate::analysis::Level;
 use crate::program::*;
 use c_tree::{Block, Expr as C, Stmt, call, int, name, var};
@@ -362,6 +363,7 @@ impl<'p> Emitter<'p> {
                 steps.iter().for_each(|step| step(emitter, here.clone()));
             })
         });
+        let wide = if in_lanes { self.wide(foldings, &lanes, &inner, (&lane, &place)) } else { None };
         let mut groups = Block::new();
         if in_lanes {
             groups.push(Stmt::Pragma("omp simd".to_owned()));
@@ -371,7 +373,17 @@ impl<'p> Emitter<'p> {
             groups.push(Stmt::Pragma("GCC unroll 8".to_owned()));
         }
         groups.push(Stmt::count("int", lane, 0, LANES, inner));
-        self.push(Stmt::go_on(index.clone(), (place.clone() + LANES).le(end.clone()), LANES, groups));
+        let all = |groups: Block| {
+            Stmt::go_on(index.clone(), (place.clone() + LANES).le(end.clone()), LANES, groups)
+        };
+        let narrow = all(groups);
+        match wide {
+            Some((before, wide, after)) => {
+                let wide = before.into_iter().chain([all(wide)]).chain(after).collect::<Block>();
+                self.push(Stmt::choose(var(wide::IS_WIDE), wide, narrow));
+            }
+            None => self.push(narrow),
+        }
         // Each time the upper half onto the lower one.
         let mut results = Vec::new();
         for (folding, lanes) in foldings.iter().zip(&lanes) {
@@ -401,6 +413,34 @@ impl<'p> Emitter<'p> {
         });
         self.push(Stmt::go_on(index, place.lt(end), 1, rest));
         results
+    }
+
+    /// The lanes of a block as vectors, where that can be said: what makes them, what is done with all of a group, and what puts them back.
+    fn wide(
+        &mut self,
+        foldings: &[Folding<'p>],
+        lanes: &[Vec<C>],
+        body: &Block,
+        (lane, place): (&str, &C),
+    ) -> Option<(Block, Block, Block)> {
+        let kinds: Vec<Scalar> = foldings.iter().flat_map(|folding| scalars(folding.ty)).collect();
+        let &[scalar, ..] = &kinds[..] else { return None };
+        if kinds.iter().any(|other| *other != scalar) {
+            return None;
+        }
+        let results: Vec<&C> = lanes.iter().flatten().collect();
+        let group = wide::all_at_once(&Lanes { body, lane, place, results: results.clone(), scalar })?;
+        let (vector, suffix) = wide::kind(scalar)?;
+        let identities = foldings.iter().flat_map(|folding| self.identities(folding)).collect::<Vec<_>>();
+        let make = |(result, identity): (&&C, C)| {
+            let C::Name(own, _) = wide::vector_of(result) else { return None };
+            Some(Stmt::declare(vector, own, call(format!("TW_ALL_{suffix}"), [identity])))
+        };
+        let before = results.iter().zip(identities).map(make).collect::<Option<Vec<Stmt>>>()?;
+        let store = |result: &&C| {
+            Stmt::Expr(call(format!("TW_STORE_{suffix}"), [(*result).clone(), wide::vector_of(result)]))
+        };
+        Some((before.into(), group, results.iter().map(store).collect()))
     }
 
     /// Brings the elements at a place into the results, and does what else is done there.

@@ -14,3 +14,4 @@ pub mod slots;
 mod unused;
 pub mod value;
 pub mod view;
+mod wide;

@@ -20,6 +20,7 @@ pub const RUNTIME: &str = concat!(
     include_str!("../../templates/slots.h"),
     include_str!("../../templates/runtime_context.h"),
     include_str!("../../templates/arithmetic.h"),
+    include_str!("../../templates/wide.h"),
     include_str!("../../templates/runtime_tail.h")
 );
 

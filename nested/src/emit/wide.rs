@@ -1,0 +1,183 @@
+//! Lanes of a reduction as one vector, where the processor has vectors of eight doubles that gather: what is said lane by lane, which
+//! compilers take apart into single numbers where an index is looked up, is said once for all lanes. Each lane does what it did, in the
+//! same order, so that the bits are the same.
+
+use super::emitter::c_type;
+use crate::program::Scalar;
+use c_tree::{BinaryOp, Block, Expr as C, Sort, Stmt, Type, UnaryOp, call, name, var};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether the compiler may use such vectors.
+pub const IS_WIDE: &str = "TW_WIDE";
+
+/// The statements of a lane.
+pub struct Lanes<'a> {
+    /// What is done in a lane.
+    pub body: &'a Block,
+    /// The lane's number.
+    pub lane: &'a str,
+    /// The place of the first lane.
+    pub place: &'a C,
+    /// The arrays of partial results, all of one type.
+    pub results: Vec<&'a C>,
+    /// That type.
+    pub scalar: Scalar,
+}
+
+/// What a name of the body is.
+enum Known {
+    /// `place + lane`
+    Here,
+    /// Numbers next to each other, from this address on: places of others.
+    Places(C),
+    /// One number for each lane.
+    Vector,
+}
+
+/// The vectors that partial results lie in.
+pub fn vector_of(result: &C) -> C {
+    match result {
+        C::Name(own, _) => name(format!("{own}_wide")),
+        other => other.clone(),
+    }
+}
+
+/// The type of a vector, and what its macros end in.
+pub fn kind(scalar: Scalar) -> Option<(&'static str, &'static str)> {
+    match scalar {
+        Scalar::F64 => Some(("tw_f64x8", "F64")),
+        Scalar::F32 => Some(("tw_f32x8", "F32")),
+        _ => None,
+    }
+}
+
+/// All lanes at once; `None` where a lane does anything but arithmetic on numbers that lie next to each other, or at places that do.
+pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
+    let (vector, suffix) = kind(lanes.scalar)?;
+    let element = Type::new(c_type(lanes.scalar)).constant();
+    let mut own = BTreeSet::new();
+    lanes.body.walk(&mut |statement| {
+        if let Stmt::Declare(all) = statement {
+            own.extend(all.iter().map(|one| one.name.clone()));
+        }
+    });
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    let mut wide = Block::new();
+    let mut gathers = false;
+    for statement in &lanes.body.statements {
+        match statement {
+            Stmt::Declare(all) => {
+                let [one] = &all[..] else { return None };
+                let value = one.value.as_ref()?;
+                let found = if *value == lanes.place.clone() + var(lanes.lane) {
+                    Known::Here
+                } else if let Some(address) = lanes.neighbours(value, &known, &own) {
+                    if one.kind == element {
+                        let loaded = call(format!("TW_LOADED_{suffix}"), [address]);
+                        wide.push(Stmt::constant(vector, one.name.clone(), loaded));
+                        Known::Vector
+                    } else if one.kind == Type::new("int64_t").constant() {
+                        Known::Places(address)
+                    } else {
+                        return None;
+                    }
+                } else if let Some((from, places)) = lanes.looked_up(value, &known, &own) {
+                    if one.kind != element {
+                        return None;
+                    }
+                    gathers = true;
+                    let gathered = call(format!("TW_GATHERED_{suffix}"), [from, places]);
+                    wide.push(Stmt::constant(vector, one.name.clone(), gathered));
+                    Known::Vector
+                } else {
+                    if one.kind != element {
+                        return None;
+                    }
+                    wide.push(Stmt::constant(
+                        vector,
+                        one.name.clone(),
+                        lanes.arithmetic(value, &known, &own)?,
+                    ));
+                    Known::Vector
+                };
+                known.insert(one.name.clone(), found);
+            }
+            Stmt::Assign(target, value) => {
+                let target = lanes.result(target)?;
+                wide.push(Stmt::assign(target, lanes.arithmetic(value, &known, &own)?));
+            }
+            _ => return None,
+        }
+    }
+    gathers.then_some(wide)
+}
+
+impl Lanes<'_> {
+    /// The vector of a lane's partial result.
+    fn result(&self, value: &C) -> Option<C> {
+        let C::Index(array, at) = value else { return None };
+        (self.results.contains(&&**array) && **at == var(self.lane)).then(|| vector_of(array))
+    }
+
+    /// Whether it is the same for all lanes.
+    fn is_same(&self, value: &C, own: &BTreeSet<String>) -> bool {
+        let mut same = true;
+        value.walk(&mut |part| {
+            if let C::Name(name, _) = part {
+                same &= name != self.lane && !own.contains(name);
+            }
+        });
+        same
+    }
+
+    /// The address of the first lane's number, where those of all lanes lie next to each other in an array.
+    fn neighbours(&self, value: &C, known: &BTreeMap<String, Known>, own: &BTreeSet<String>) -> Option<C> {
+        let C::Index(array, at) = value else { return None };
+        let is_here = |at: &C| matches!(at, C::Name(name, _) if matches!(known.get(name), Some(Known::Here)));
+        let first = match &**at {
+            here if is_here(here) => self.place.clone(),
+            C::Binary(BinaryOp::Add, before, here) if is_here(here) && self.is_same(before, own) => {
+                (**before).clone() + self.place.clone()
+            }
+            _ => return None,
+        };
+        self.is_same(array, own).then(|| C::Unary(UnaryOp::Address, Box::new((**array).clone().at(first))))
+    }
+
+    /// An array, and the address of the places in it that are meant.
+    fn looked_up(
+        &self,
+        value: &C,
+        known: &BTreeMap<String, Known>,
+        own: &BTreeSet<String>,
+    ) -> Option<(C, C)> {
+        let C::Index(array, at) = value else { return None };
+        let C::Name(at, _) = &**at else { return None };
+        let Some(Known::Places(address)) = known.get(at) else { return None };
+        self.is_same(array, own).then(|| ((**array).clone(), address.clone()))
+    }
+
+    /// The same of all lanes: numbers that are the same for all count for each.
+    fn arithmetic(&self, value: &C, known: &BTreeMap<String, Known>, own: &BTreeSet<String>) -> Option<C> {
+        if let Some(result) = self.result(value) {
+            return Some(result);
+        }
+        match value {
+            C::Name(name, _) if matches!(known.get(name), Some(Known::Vector)) => Some(value.clone()),
+            // Of another type it would not be one of a vector's numbers.
+            C::Name(_, Sort::Other) | C::Literal(_)
+                if self.scalar == Scalar::F64 && self.is_same(value, own) =>
+            {
+                Some(value.clone())
+            }
+            C::Unary(UnaryOp::Negate, a) => {
+                Some(C::Unary(UnaryOp::Negate, Box::new(self.arithmetic(a, known, own)?)))
+            }
+            C::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div), a, b) => {
+                let (a, b) = (self.arithmetic(a, known, own)?, self.arithmetic(b, known, own)?);
+                Some(C::Binary(*operator, Box::new(a), Box::new(b)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/* Vectors of eight numbers, where the processor gathers them; elsewhere nothing runs that uses
+ * them. TW_NARROW leaves them out. */
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__GNUC__) && !defined(TW_NARROW)
+#include <immintrin.h>
+#define TW_WIDE 1
+typedef double tw_f64x8 __attribute__((vector_size(64)));
+typedef float tw_f32x8 __attribute__((vector_size(32)));
+typedef double tw_f64x8_at __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float tw_f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
+#define TW_ALL_F64(x) ((tw_f64x8){ x, x, x, x, x, x, x, x })
+#define TW_ALL_F32(x) ((tw_f32x8){ x, x, x, x, x, x, x, x })
+TW_INLINE tw_f64x8 tw_gathered_f64_i32(const double *from, const int32_t *at)
+{
+    return (tw_f64x8)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)(const void *)at), from, 8);
+}
+TW_INLINE tw_f64x8 tw_gathered_f64_i64(const double *from, const int64_t *at)
+{
+    return (tw_f64x8)_mm512_i64gather_pd(_mm512_loadu_si512(at), from, 8);
+}
+TW_INLINE tw_f32x8 tw_gathered_f32_i32(const float *from, const int32_t *at)
+{
+    return (tw_f32x8)_mm256_i32gather_ps(from, _mm256_loadu_si256((const __m256i *)(const void *)at), 4);
+}
+TW_INLINE tw_f32x8 tw_gathered_f32_i64(const float *from, const int64_t *at)
+{
+    return (tw_f32x8)_mm512_i64gather_ps(_mm512_loadu_si512(at), from, 4);
+}
+#define TW_GATHERED_F64(from, at) \
+    _Generic(*(at), int32_t: tw_gathered_f64_i32, default: tw_gathered_f64_i64)(from, (const void *)(at))
+#define TW_GATHERED_F32(from, at) \
+    _Generic(*(at), int32_t: tw_gathered_f32_i32, default: tw_gathered_f32_i64)(from, (const void *)(at))
+#else
+#define TW_WIDE 0
+typedef double tw_f64x8;
+typedef float tw_f32x8;
+typedef double tw_f64x8_at;
+typedef float tw_f32x8_at;
+#define TW_ALL_F64(x) (x)
+#define TW_ALL_F32(x) (x)
+#define TW_GATHERED_F64(from, at) (from)[*(at)]
+#define TW_GATHERED_F32(from, at) (from)[*(at)]
+#endif
+#define TW_LOADED_F64(at) (*(const tw_f64x8_at *)(at))
+#define TW_LOADED_F32(at) (*(const tw_f32x8_at *)(at))
+#define TW_STORE_F64(to, lanes) (*(tw_f64x8_at *)(to) = (lanes))
+#define TW_STORE_F32(to, lanes) (*(tw_f32x8_at *)(to) = (lanes))
+
