@@ -69,7 +69,7 @@ pub use infeasible::Infeasible;
 pub use relaxation::{Relaxed, relaxed};
 pub use request::Request;
 pub use super_tuning::{Part, SubProblem, optima, super_tune, super_tune_by_parts};
-pub use tuned::{Certificate, Choice, Method, Tuned};
+pub use tuned::{Certificate, Choice, Method, Tuned, judged};
 
 /// Searches with the given method.
 ///

@@ -3,8 +3,10 @@
 use crate::family::Family;
 use crate::relaxation::{Relaxed, relaxed};
 use crate::request::Request;
+use crate::residence::best_k;
 use cost_models::model::Cost;
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::Strategy;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -123,4 +125,15 @@ impl Best {
             elapsed_s: start.elapsed().as_secs_f64(),
         }
     }
+}
+
+/// A tile that was given, as far as it fits: what it costs, and no evidence that there is no better one.
+pub fn judged(request: &Request<'_>, strategy: &'static dyn Strategy, tile: &TileSizes) -> Option<Tuned> {
+    let start = Instant::now();
+    let (family, sizes) = Family::of_tile(request.problem, &request.model.hardware, strategy, tile).ok()?;
+    let k = best_k(request, &family, sizes);
+    let value = request.value(&family, sizes, k)?;
+    let certificate = Certificate { value, bound: None, evaluated: 1, nodes: 0, pruned: 0, candidates: 1 };
+    let best = Best { value, family: 0, sizes, k };
+    Some(best.tuned(request, &[family], certificate, Method::Exact, start))
 }

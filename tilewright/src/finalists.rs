@@ -10,7 +10,8 @@ use cost_models::machine::Machine;
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits, generate};
 use hhc_codegen::counts::Problem;
-use hhc_codegen::strategy::{self, Strategy};
+use hhc_codegen::plan_counts::steps_of_tile;
+use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::{Family, Method, Objective, Request, Tuned, tune};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
@@ -84,6 +85,16 @@ pub(crate) fn among<'a>(
     let mut compiled = 0;
     // The tile that keeps the fewest bytes in memory, and the request whose best one it is.
     let mut least: Option<(u64, u32, Tuned, Request<'a>)> = None;
+    // The best of the smaller tiles of strategies that were left out.
+    let mut smaller: Option<(Tuned, Request<'a>)> = None;
+    let keep = |smaller: &mut Option<(Tuned, Request<'a>)>, found: Option<(Tuned, Request<'a>)>| {
+        let value = |one: &(Tuned, Request<'a>)| one.0.certificate.value;
+        if let Some(found) = found
+            && smaller.as_ref().is_none_or(|own| value(&found) < value(own))
+        {
+            *smaller = Some(found);
+        }
+    };
     loop {
         request.sure_of_registers = compiled >= MOST_GUESSED;
         let found = tune(&request, method).or_else(|infeasible| {
@@ -93,12 +104,15 @@ pub(crate) fn among<'a>(
         });
         let tuned = match found {
             Ok(tuned) => tuned,
-            Err(infeasible) if least.is_none() => return Err(infeasible.into()),
+            Err(infeasible) if least.is_none() && smaller.is_none() => return Err(infeasible.into()),
             Err(_) => break,
         };
         let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, tuned.choice.tile.clone());
         match verdict(&model.problem, &model.limits(), strategy, &tile, architectures) {
-            Verdict::Clean => return Ok(Finalist { tuned, request, notes, spills: false }),
+            Verdict::Clean => {
+                keep(&mut smaller, Some((tuned, request)));
+                break;
+            }
             Verdict::Unknown => return by_estimate(request, method, notes),
             ref spills @ Verdict::Spills { bytes, architecture } => {
                 notes.extend(spills.note(strategy, &tile));
@@ -110,15 +124,22 @@ pub(crate) fn among<'a>(
                 request.passed_over.push(family.text(sizes));
                 compiled += 1;
                 let several = request.strategies.len() > 1;
-                if compiled >= MOST_COMPILED && several {
-                    // What spilled says nothing of the others.
-                    request.strategies.retain(|own| own.id() != strategy.id());
-                    compiled = 0;
-                } else if compiled >= 2 * MOST_COMPILED {
+                let most = if several { MOST_COMPILED } else { 2 * MOST_COMPILED };
+                if compiled < most {
+                    continue;
+                }
+                keep(&mut smaller, smaller_tile(model, &request, (strategy, &tile), method, architectures));
+                if !several {
                     break;
                 }
+                // What spilled says nothing of the others.
+                request.strategies.retain(|own| own.id() != strategy.id());
+                compiled = 0;
             }
         }
+    }
+    if let Some((tuned, request)) = smaller {
+        return Ok(Finalist { tuned, request, notes, spills: false });
     }
     let Some((bytes, architecture, tuned, request)) = least else {
         return Err(Error::internal("no tile was compiled"));
@@ -130,6 +151,34 @@ pub(crate) fn among<'a>(
         tuned.choice.strategy
     ));
     Ok(Finalist { tuned, request, notes, spills: true })
+}
+
+/// A tile that keeps everything in registers, where the best ones do not: the strategy's own sizes, or the best of those that are half as
+/// tall as one that spilled, a quarter or an eighth. The best tiles are alike, and smaller ones have less code that is unrolled.
+fn smaller_tile<'a>(
+    model: &GpuModel,
+    request: &Request<'a>,
+    (strategy, tile): (&'static dyn Strategy, &TileSizes),
+    method: Method,
+    architectures: &[u32],
+) -> Option<(Tuned, Request<'a>)> {
+    let Problem { program, cone, .. } = &model.problem;
+    let is_clean = |tuned: &Tuned| {
+        let said = verdict(&model.problem, &model.limits(), strategy, &tuned.choice.tile, architectures);
+        matches!(said, Verdict::Clean)
+    };
+    let request = Request { sure_of_registers: false, ..request.only(strategy) };
+    let own = optimizer::judged(&request, strategy, &strategy.default_tile(program, cone, Target::Cuda));
+    let own = own.filter(is_clean).map(|tuned| (tuned, request.clone()));
+    let height = steps_of_tile(&strategy::plan(strategy, program, cone, tile).ok()?);
+    let of_height = |part: i64| {
+        let lower = Request { most_height: Some(height / part), ..request.clone() };
+        let tuned = tune(&lower, method).ok().filter(is_clean)?;
+        Some((tuned, lower))
+    };
+    let lower = [2, 4, 8].into_iter().filter(|part| height >= *part).find_map(of_height);
+    let value = |one: &(Tuned, Request<'a>)| one.0.certificate.value;
+    own.into_iter().chain(lower).min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
 /// The best tile by the estimate of registers, where the compiler cannot be asked.
