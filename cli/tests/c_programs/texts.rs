@@ -41,6 +41,33 @@ fn functions_of_other_sources() {
     assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
 }
 
+/// A child has none of the threads that its parent's tiled loops started, in whichever source.
+#[cfg(unix)]
+#[test]
+fn forked_behind_tiled_loops() {
+    let folder = Folder::new();
+    let sweeps = |name: &str| {
+        format!(
+            "void {name}(double *u, double *v, int n)\n{{\n    for (int t = 0; t < 20; t++) {{\n        \
+             for (int i = 1; i < n - 1; i++) v[i] = 0.5 * (u[i - 1] + u[i + 1]);\n        \
+             for (int i = 1; i < n - 1; i++) u[i] = v[i];\n    }}\n}}\n"
+        )
+    };
+    let other = folder.write("later.c", &sweeps("later"));
+    let text = format!(
+        "#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\nvoid later(double *u, double *v, int n);\n{}\
+         double u[60000], v[60000];\nint main(void)\n{{\n    u[400] = 1;\n    first(u, v, 60000);\n    if (!fork()) {{\n        \
+         alarm(20);\n        later(u, v, 60000);\n        first(u, v, 60000);\n        \
+         return (int)(1e4 * u[390]);\n    }}\n    int how = 0;\n    wait(&how);\n    first(u, v, 60000);\n    \
+         printf(\"%d %a\\n\", how, u[400]);\n    return 0;\n}}\n",
+        sweeps("first")
+    );
+    let main = folder.write("main.c", &text);
+    let report =
+        tilewright(&["check", &main, "--with", &other, "--quick", "--threads", "2", "--json"]).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+}
+
 /// Several statements of a function of another source are at the place of one call, and the maximum among them is tested.
 #[test]
 fn tests_in_functions_of_other_sources() {
