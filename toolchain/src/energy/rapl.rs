@@ -35,6 +35,11 @@ impl Rapl {
             if name.strip_prefix("intel-rapl:").is_none_or(|number| number.contains(':')) {
                 continue;
             }
+            // Beside packages stands the whole platform, `psys`, which counts them once more.
+            let said = fs::read_to_string(entry.path().join("name"));
+            if said.is_ok_and(|said| !said.starts_with("package")) {
+                continue;
+            }
             let counter = entry.path().join("energy_uj");
             let range = number(&entry.path().join("max_energy_range_uj")).unwrap_or(u64::MAX);
             let last = number(&counter)?;
@@ -84,8 +89,15 @@ mod tests {
             write(name, "energy_uj", value);
             write(name, "max_energy_range_uj", 10_000_000);
         }
+        for (name, said) in [("intel-rapl:0", "package-0\n"), ("intel-rapl:2", "psys\n")] {
+            write(name, "energy_uj", 44);
+            fs::write(folder.path().join(name).join("name"), said).unwrap();
+        }
+        write("intel-rapl:0", "energy_uj", 9_000_000);
         let mut meter = Rapl::at(folder.path()).unwrap();
         assert_eq!(meter.joules(), Some(0.0));
+        // The platform contains the packages.
+        write("intel-rapl:2", "energy_uj", 5_000_044);
         write("intel-rapl:1", "energy_uj", 2_000_500);
         assert_eq!(meter.joules(), Some(2.0));
         // Package 0 counted 1 J up to its range and 3 J more.
