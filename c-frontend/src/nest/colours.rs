@@ -17,6 +17,7 @@
 //! parities that each computes. Which points those are must be known from literals alone.
 
 use super::counter::counter;
+use super::observed::Test;
 use super::parities::Colours;
 use super::targets::indexes_target;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
@@ -31,7 +32,8 @@ const MOST_PASSES: usize = 8;
 const MOST_LOOPS: usize = 3;
 
 /// The body of a time loop with all passes as loops over all points, which are there once, and what they were.
-pub(super) fn find(region: &Region, body: &Stmt) -> Option<(Stmt, Colours)> {
+/// `tests`: what keeps bits of points beside them.
+pub(super) fn find(region: &Region, body: &Stmt, tests: &[Test]) -> Option<(Stmt, Colours)> {
     let mut list = Vec::new();
     passes(region, body, &HashMap::new(), &mut list)?;
     begin_alike(&mut list);
@@ -43,7 +45,7 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Option<(Stmt, Colours)> {
     };
     let every = (0..1 << first.indices.len()).all(|p| colours.passes.iter().any(|own| own[p]));
     let some = colours.passes.iter().any(|own| own.contains(&false));
-    (others.iter().all(alike) && every && some && in_place(&first.loops))
+    (others.iter().all(alike) && every && some && in_place(&first.loops, tests))
         .then(|| (first.loops.clone(), colours))
 }
 
@@ -258,13 +260,7 @@ impl Nest {
                 match <[Stmt; 1]>::try_from(rest.collect::<Vec<_>>()) {
                     Ok([one]) => self.descend(region, one, known),
                     Err(list) => {
-                        let computes = list.iter().all(|stmt| {
-                            matches!(
-                                stmt.kind,
-                                StmtKind::Expr(_) | StmtKind::Declaration(_) | StmtKind::Empty
-                            )
-                        });
-                        computes.then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span })
+                        list.iter().all(computes).then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span })
                     }
                 }
             }
@@ -441,6 +437,15 @@ fn same_parity(index: Expr, first: Expr) -> Expr {
     Expr { kind: ExprKind::Binary(BinaryOp::Equal, parity(index), first), span: span.clone() }
 }
 
+/// Whether a statement is nothing but assignments and declarations.
+fn computes(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Expr(_) | StmtKind::Declaration(_) | StmtKind::Empty => true,
+        StmtKind::Block(list) => list.iter().all(computes),
+        _ => false,
+    }
+}
+
 fn is_empty(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Empty => true,
@@ -485,7 +490,7 @@ fn plain(stmt: &Stmt) -> Stmt {
 }
 
 /// Whether the points of one array are computed, from others of it.
-fn in_place(loops: &Stmt) -> bool {
+fn in_place(loops: &Stmt, tests: &[Test]) -> bool {
     let (mut targets, mut reads) = (Vec::new(), Vec::new());
     loops.walk_expressions(&mut |part| match &part.kind {
         ExprKind::Assign(_, target, _) if matches!(target.kind, ExprKind::Index(..)) => {
@@ -509,6 +514,7 @@ fn in_place(loops: &Stmt) -> bool {
         element.walk_mut(&mut |part| part.span = 0..0);
         element
     };
+    targets.retain(|target| base(target).is_none_or(|name| tests.iter().all(|test| test.array != name)));
     let [target] = &targets[..] else { return false };
     let (own, array) = (plain(target), base(target));
     let depth = |element: &Expr| {

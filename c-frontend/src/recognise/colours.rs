@@ -18,16 +18,29 @@ pub fn levels(points: &mut Points<'_>, colours: &Colours) -> Result<()> {
             .note("each of several loops computes the points of one colour here (red-black), in place");
         Err(Box::new(diagnostic))
     };
-    if let Some(series) = nest.series.first() {
+    let tests = nest.observed.as_ref().map_or(&[][..], |own| &own.tests);
+    // The bits of a round are those of its steps.
+    let is_bits = |text: &str| tests.iter().any(|test| text.starts_with(&format!("{}[", test.bits)));
+    if let Some(series) = nest.series.iter().find(|series| !is_bits(&series.text)) {
         let message = "a value that changes with time, in a step of several passes over the grid".to_owned();
         return fail(&series.span, message);
     }
     if let Some(exchange) = &nest.exchange {
         return fail(exchange, "pointers are exchanged after several passes over the grid".to_owned());
     }
+    // What keeps bits comes before the points change: all reads are of the time before.
+    let keeps = |number: usize| {
+        let leaf = &nest.leaves[points.statements[number].leaf];
+        tests.iter().any(|test| test.array == leaf.target.array)
+    };
+    let first = (0..points.statements.len()).find(|number| !keeps(*number)).unwrap_or(0);
     for (number, point) in points.statements.iter().enumerate() {
         let leaf = &nest.leaves[point.leaf];
-        if point.target != points.statements[0].target || points.fields[point.target].buffers != 1 {
+        if number > first && keeps(number) {
+            return fail(&leaf.span, "what is tested is computed of points that have changed".to_owned());
+        }
+        let other = number >= first && point.target != points.statements[first].target;
+        if other || points.fields[point.target].buffers != 1 {
             return fail(
                 &leaf.span,
                 "the passes compute more than one array, or several buffers of it".to_owned(),

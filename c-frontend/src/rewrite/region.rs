@@ -205,7 +205,14 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
         }
         for (number, series) in nest.series.iter().enumerate() {
             let target = &program.program.series[number].name;
-            lines.over_time(&program.nest.time, &[format!("tw.tw_{target}[tw_s] = {};", series.text)]);
+            let body = match nest.colours.as_ref().map(|colours| colours.passes.len()) {
+                None => format!("tw.tw_{target}[tw_s] = {};", series.text),
+                Some(passes) => format!(
+                    "for (int tw_c = 0; tw_c < {passes}; ++tw_c) tw.tw_{target}[{passes} * tw_s + tw_c] = {};",
+                    series.text
+                ),
+            };
+            lines.over_time(&nest.time, &[body]);
         }
         for (number, scalar) in nest.scalars.iter().enumerate() {
             let target = &program.program.parameters[number].name;

@@ -123,14 +123,15 @@ impl Keeps<'_> {
     }
 }
 
-/// The first index of each loop, and the one behind its last.
-pub(super) fn sides(loops: &[&ForLoop]) -> Option<Vec<(Expr, Expr)>> {
+/// The first index of each loop, and the one behind its last. `by`: what the innermost one counts by.
+pub(super) fn sides(loops: &[&ForLoop], by: i64) -> Option<Vec<(Expr, Expr)>> {
     if loops.is_empty() || loops.len() > 3 {
         return None;
     }
     let mut sides = Vec::new();
-    for source in loops {
-        let counter = counter(source).ok().filter(|counter| counter.by == 1)?;
+    for (depth, source) in loops.iter().enumerate() {
+        let own = if depth + 1 == loops.len() { by } else { 1 };
+        let counter = counter(source).ok().filter(|counter| counter.by == own)?;
         let more = |expr: &Expr, by: i64| {
             let kind =
                 ExprKind::Binary(BinaryOp::Add, Box::new(expr.clone()), Box::new(integer(by, &expr.span)));

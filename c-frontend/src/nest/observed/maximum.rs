@@ -19,6 +19,8 @@ pub(super) struct Maximum<'a> {
     pub statement: &'a Stmt,
     pub loops: Vec<&'a ForLoop>,
     pub value: &'a Expr,
+    /// Those before it, of the same scalar: where they are computed, and of what.
+    pub before: Vec<(usize, &'a Stmt, &'a Expr)>,
 }
 
 /// Where a scalar becomes the largest of a value over points, or their sum, if that is all that happens to it in a step but for
@@ -74,7 +76,9 @@ pub(super) fn maximum<'a>(
     if count != known || maxima.iter().any(|one| one.sum != sum) || (sum && below) {
         return None;
     }
-    maxima.pop().map(|one| Maximum { spoilt, single, ..one })
+    let last = maxima.pop()?;
+    let before = maxima.iter().map(|one| (one.at, one.statement, one.value)).collect();
+    Some(Maximum { spoilt, single, before, ..last })
 }
 
 /// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` (also by a function of the program) or `m += d;` within loops.
@@ -98,6 +102,7 @@ fn chains<'a>(
                 statement: stmt,
                 loops: loops.to_vec(),
                 value,
+                before: Vec::new(),
             });
         }
     };

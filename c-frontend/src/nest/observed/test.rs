@@ -19,6 +19,7 @@ use super::grows::{grows_with, scales};
 use super::maximum::{Maximum, is_name, maximum, stmt_declares};
 use super::names;
 use super::parts::Test;
+use super::signs::same;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop};
@@ -88,7 +89,7 @@ pub(super) fn find(
                 sum: false,
                 span,
             };
-            let Some(sides) = sides(&flag.loops).filter(|_| number < MOST_TESTS) else { continue };
+            let Some(sides) = sides(&flag.loops, 1).filter(|_| number < MOST_TESTS) else { continue };
             let (local, kept) = (keeps.local(&zero), keeps.kept(&flag.loops, &sides));
             tests.push(keeps.test(region, (comparison, inverted), (flag.at, &flag.name)));
             flags.push((flag, local, kept));
@@ -110,8 +111,20 @@ pub(super) fn find(
         {
             continue;
         }
-        let Some(sides) = sides(&maximum.loops) else { continue };
-        let Some(statement) = number_in(&list[maximum.at], maximum.statement) else { continue };
+        // Passes in colours must stay alike: each of them keeps bits of its own points, or none does.
+        let (sides, before) = match sides(&maximum.loops, 1) {
+            Some(sides) => (sides, &[][..]),
+            None => match sides(&maximum.loops, 2) {
+                Some(sides) if maximum.before.iter().all(|(.., of)| same(of, maximum.value)) => {
+                    (sides, maximum.before.as_slice())
+                }
+                _ => continue,
+            },
+        };
+        let places = before.iter().map(|(at, stmt, _)| (*at, *stmt)).chain([(maximum.at, maximum.statement)]);
+        let places: Option<Vec<(usize, usize)>> =
+            places.map(|(at, stmt)| Some((at, number_in(&list[at], stmt)?))).collect();
+        let Some(places) = places else { continue };
         let number = tests.len();
         let (array, bits) = names_of(number);
         let keeps = Keeps {
@@ -131,9 +144,11 @@ pub(super) fn find(
             span: maximum.statement.span.clone(),
         };
         let statements = vec![local, keeps.kept(&maximum.loops, &sides)];
-        match replaced.iter_mut().find(|(at, own, _)| (*at, *own) == (maximum.at, statement)) {
-            Some((_, _, known)) => known.extend(statements),
-            None => replaced.push((maximum.at, statement, statements)),
+        for place in places {
+            match replaced.iter_mut().find(|(at, own, _)| (*at, *own) == place) {
+                Some((_, _, known)) => known.extend(statements.clone()),
+                None => replaced.push((place.0, place.1, statements.clone())),
+            }
         }
         tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name)));
     }
