@@ -261,7 +261,7 @@ impl Search<'_> {
         let message = "passes over every second point (red-black) have something else beside them";
         let reason = Diagnostic::limitation(codes::COLOURS, pass, message)
             .related(first.primary.span.clone(), "this")
-            .note("updates in colours are taken where a time loop holds nothing but its passes: no maximum, no sum, no other loops")
+            .note("updates in colours are taken where a time loop holds nothing but its passes, or tests a maximum that each of them computes alike")
             .note(first.message.clone())
             .hint("let the time loop run a number of steps with its passes alone, and ask for the change behind it");
         vec![reason]

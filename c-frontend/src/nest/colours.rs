@@ -19,10 +19,13 @@
 use super::counter::counter;
 use super::observed::Test;
 use super::parities::Colours;
+use super::refusal::Result;
 use super::targets::indexes_target;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
+use crate::codes;
 use crate::integer;
 use crate::parse::Region;
+use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::HashMap;
 
@@ -51,19 +54,28 @@ pub(super) fn find(region: &Region, body: &Stmt, tests: &[Test]) -> Option<(Stmt
 
 /// The head of a loop that computes every second point of an array.
 pub(crate) fn pass_among(region: &Region) -> Option<Span> {
+    region.statements.iter().find_map(pass_in)
+}
+
+fn pass_in(stmt: &Stmt) -> Option<Span> {
     let mut found = None;
-    for stmt in &region.statements {
-        stmt.walk(&mut |part| {
-            if let StmtKind::For(source) = &part.kind
-                && let Ok(own) = counter(source)
-                && own.by == 2
-                && indexes_target(&source.body, &own.name)
-            {
-                found.get_or_insert(source.head.clone());
-            }
-        });
-    }
+    stmt.walk(&mut |part| {
+        if let StmtKind::For(source) = &part.kind
+            && let Ok(own) = counter(source)
+            && own.by == 2
+            && indexes_target(&source.body, &own.name)
+        {
+            found.get_or_insert(source.head.clone());
+        }
+    });
     found
+}
+
+/// Passes that keep bits of a test, and are no steps of their own.
+pub(super) fn check_tested(body: &Stmt, tests: &[Test]) -> Result<()> {
+    let (Some(pass), Some(test)) = (pass_in(body), tests.first()) else { return Ok(()) };
+    let message = format!("`{}` is tested in every time step, and passes that differ compute it", test.of);
+    Err(Box::new(Diagnostic::limitation(codes::OBSERVED, pass, message)))
 }
 
 /// One pass over the grid.
@@ -259,9 +271,10 @@ impl Nest {
                 }
                 match <[Stmt; 1]>::try_from(rest.collect::<Vec<_>>()) {
                     Ok([one]) => self.descend(region, one, known),
-                    Err(list) => {
-                        list.iter().all(computes).then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span })
-                    }
+                    Err(list) => list
+                        .iter()
+                        .all(computes)
+                        .then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span }),
                 }
             }
             StmtKind::Expr(_) => Some(stmt),

@@ -162,7 +162,11 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         None => (region, body, Vec::new(), None, Vec::new()),
     };
     let swaps = exchanged.as_ref().map(|found| found.swaps.clone()).unwrap_or_default();
-    let coloured = colours::find(region, body, observed.as_ref().map_or(&[], |own| &own.tests));
+    let tests = observed.as_ref().map_or(&[][..], |own| &own.tests);
+    let coloured = colours::find(region, body, tests);
+    if coloured.is_none() {
+        colours::check_tested(body, tests)?;
+    }
     let body = coloured.as_ref().map_or(body, |(body, _)| body);
     let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
     let (states, assigned) = scalars::assigned(body);

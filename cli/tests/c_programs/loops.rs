@@ -39,6 +39,13 @@ fn sweeps_in_colours() {
     same("colours.c", &["-DSTEPS=4"], &[]);
 }
 
+/// The same, until the largest change of a round is small.
+#[test]
+fn sweeps_in_colours_until_nothing_changes() {
+    same("red_black_until.c", &["-DTOL=1e-2"], &[]);
+    same("red_black_until.c", &["-DN=41", "-DW=1.7", "-DSTEPS=37"], &["--strategy", "naive"]);
+}
+
 /// What people write beside sweeps; each of the five loops runs in tiles.
 #[test]
 fn beside_sweeps() {

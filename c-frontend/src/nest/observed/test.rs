@@ -115,7 +115,10 @@ pub(super) fn find(
         let (sides, before) = match sides(&maximum.loops, 1) {
             Some(sides) => (sides, &[][..]),
             None => match sides(&maximum.loops, 2) {
-                Some(sides) if maximum.before.iter().all(|(.., of)| same(of, maximum.value)) => {
+                Some(sides)
+                    if !maximum.before.is_empty()
+                        && maximum.before.iter().all(|(.., of)| same(of, maximum.value)) =>
+                {
                     (sides, maximum.before.as_slice())
                 }
                 _ => continue,

@@ -1,0 +1,89 @@
+#include <math.h>
+#include <stdio.h>
+#ifndef N
+#define N 40
+#endif
+#ifndef STEPS
+#define STEPS 300
+#endif
+#ifndef TOL
+#define TOL 1e-3
+#endif
+#ifndef W
+#define W 1.0
+#endif
+
+static double t[N][N + 3], u[N][N + 3];
+
+/* The change of a round, by comparisons; the loop is left. */
+static int left(double tolerance)
+{
+    double most;
+    int round;
+    for (round = 0; round < STEPS; round++) {
+        most = 0.0;
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1 + (i % 2); j < N + 2; j += 2) {
+                double own = (1 - W) * t[i][j] + W * 0.25 * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);
+                double change = fabs(own - t[i][j]);
+                if (change > most) most = change;
+                t[i][j] = own;
+            }
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1 + ((i + 1) % 2); j < N + 2; j += 2) {
+                double own = (1 - W) * t[i][j] + W * 0.25 * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);
+                double change = fabs(own - t[i][j]);
+                if (change > most) most = change;
+                t[i][j] = own;
+            }
+        if (most < tolerance) {
+            printf("left after %d rounds, %.17g\n", round, most);
+            break;
+        }
+    }
+    printf("%.17g\n", most);
+    return round;
+}
+
+/* The same by `fmax`, until it is small. */
+static int until(double tolerance)
+{
+    double most;
+    int round = 0;
+    do {
+        most = 0.0;
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1 + (i + 1) % 2; j < N + 2; j += 2) {
+                double change = W * (0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]) - u[i][j]);
+                most = fmax(most, fabs(change));
+                u[i][j] = u[i][j] + change;
+            }
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1 + i % 2; j < N + 2; j += 2) {
+                double change = W * (0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]) - u[i][j]);
+                most = fmax(most, fabs(change));
+                u[i][j] = u[i][j] + change;
+            }
+        round++;
+    } while (most > tolerance && round < STEPS);
+    printf("%.17g\n", most);
+    return round;
+}
+
+int main(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N + 3; j++) {
+            t[i][j] = (i * 7 + j * 3) % 11;
+            u[i][j] = (i * 5 + j) % 13;
+        }
+    printf("%d %d\n", left(TOL), until(TOL));
+    unsigned long long sum = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N + 3; j++) {
+            union { double d; unsigned long long bits; } a = { t[i][j] }, b = { u[i][j] };
+            sum = sum * 31 + a.bits + 7 * b.bits;
+        }
+    printf("%llx\n", sum);
+    return 0;
+}
