@@ -214,6 +214,13 @@ impl CType {
         }
     }
 
+    /// Whether the element may change by itself, or each access to it counts.
+    pub fn is_watched(&self) -> bool {
+        let CType::Other(name) = self.element() else { return false };
+        // `typeof(volatile int)`, and `atomic_int` and the like of C's own header.
+        name.contains("volatile") || name.contains("_Atomic") || name.starts_with("atomic_")
+    }
+
     /// Number of pointers and arrays around the element.
     pub fn depth(&self) -> usize {
         match self {

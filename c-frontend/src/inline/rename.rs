@@ -274,7 +274,11 @@ pub(super) fn pointers_written_out(list: Vec<Stmt>) -> Vec<Stmt> {
 /// Whether a pointer and all that its value is made of keep what they are in the rest of a block, and nothing there has
 /// the name of a part of the value.
 fn stays(variable: &Variable, value: &Expr, rest: &[Stmt]) -> bool {
-    if !matches!(variable.ctype, CType::Pointer(_)) || !is_pure(value) || assigns(rest, &variable.name) {
+    if !matches!(variable.ctype, CType::Pointer(_))
+        || variable.ctype.is_watched()
+        || !is_pure(value)
+        || assigns(rest, &variable.name)
+    {
         return false;
     }
     let mut declared = Vec::new();

@@ -113,7 +113,13 @@ impl Converter<'_> {
             "cast_expression" => {
                 let Some(ctype) = node.child_by_field_name("type") else { return Err(self.unreadable(node)) };
                 let ctype = self.type_descriptor(ctype);
-                ExprKind::Cast(ctype, self.field(node, "value")?)
+                // `*(volatile int *)&stop` is read anew each time, and is not `stop`.
+                if ctype.depth() > 0 && ctype.is_watched() {
+                    let text = self.text(node).replace(PARENTHESIS, "");
+                    ExprKind::Other("pointer to what changes by itself".to_owned(), text)
+                } else {
+                    ExprKind::Cast(ctype, self.field(node, "value")?)
+                }
             }
             "conditional_expression" => ExprKind::Conditional(
                 self.field(node, "condition")?,
@@ -129,7 +135,14 @@ impl Converter<'_> {
             "field_expression" => {
                 let arrow = operator(self) == "->";
                 let member = node.child_by_field_name("field").map(|member| self.text(member).to_owned());
-                member_of(*self.field(node, "argument")?, arrow, member.unwrap_or_default())
+                let member = member.unwrap_or_default();
+                let mut of = self.structures.values().filter_map(|members| members.get(&member));
+                if of.any(CType::is_watched) {
+                    let text = self.text(node).replace(PARENTHESIS, "");
+                    ExprKind::Other("member that changes by itself".to_owned(), text)
+                } else {
+                    member_of(*self.field(node, "argument")?, arrow, member)
+                }
             }
             "sizeof_expression" => {
                 // A type has a name of its own.

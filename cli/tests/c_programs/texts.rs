@@ -68,6 +68,31 @@ fn forked_behind_tiled_loops() {
     assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
 }
 
+/// What is read by a pointer to `volatile`, or is a member that is `volatile`, is read in each step.
+#[cfg(unix)]
+#[test]
+fn reads_that_count() {
+    let folder = Folder::new();
+    for (helper, test) in [
+        ("", "!*(volatile int *)&over"),
+        ("struct state { volatile int *over; } state = { &over };\n", "!*state.over"),
+        ("static int is(void) { volatile int *p = &over; return *p; }\n", "!is()"),
+    ] {
+        let text = format!(
+            "#include <stdio.h>\n#include <signal.h>\n#include <sys/time.h>\ndouble u[90], v[90];\nstatic int over;\n\
+             static void end(int signal) {{ (void)signal; over = 1; }}\n{helper}int main(void)\n{{\n    \
+             struct itimerval soon = {{ {{ 0, 0 }}, {{ 0, 20000 }} }};\n    u[40] = 1;\n    signal(SIGALRM, end);\n    \
+             setitimer(ITIMER_REAL, &soon, 0);\n    while ({test}) {{\n        \
+             for (int i = 1; i < 89; i++) v[i] = 0.5 * (u[i - 1] + u[i + 1]);\n        \
+             for (int i = 1; i < 89; i++) u[i] = v[i];\n    }}\n    puts(\"over\");\n    return 0;\n}}\n"
+        );
+        let file = folder.write("signal.c", &text);
+        let report =
+            tilewright(&["check", &file, "--quick", "--threads", "2", "--timeout", "10", "--json"]).json();
+        assert!(report["equal"] == true, "{test}: {report:#}");
+    }
+}
+
 /// Several statements of a function of another source are at the place of one call, and the maximum among them is tested.
 #[test]
 fn tests_in_functions_of_other_sources() {

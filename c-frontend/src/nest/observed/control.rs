@@ -267,7 +267,7 @@ impl<'a> Controls<'a> {
                         || self.step.timers.contains(name)
                         || self.step.skipped.contains(name)
                         || self.step.turns.contains(name)
-                        || self.region.variables.get(name).is_some_and(|one| is_watched(&one.ctype))
+                        || self.region.variables.get(name).is_some_and(|one| one.ctype.is_watched())
                         || (!self.region.variables.contains_key(name) && !self.locals.contains(name))
                             && !self.region.functions.contains_key(name)
                             && !crate::nest::math::is_pure(name)
@@ -330,11 +330,6 @@ impl<'a> Controls<'a> {
     fn moves(&self, expr: &Expr) -> bool {
         names::of(expr).iter().any(|name| self.step.counts.contains(name) || self.locals.contains(name))
     }
-}
-
-/// Whether a variable may change by itself.
-fn is_watched(ctype: &CType) -> bool {
-    matches!(ctype.element(), CType::Other(name) if name.starts_with("volatile") || name.starts_with("_Atomic"))
 }
 
 /// Whether a condition holds in few steps: it asks for one number, or one of so many.
