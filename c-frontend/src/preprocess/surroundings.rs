@@ -6,7 +6,7 @@ use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 
 /// Functions that change how floating-point numbers are rounded, or read what the computations have raised.
-const ENVIRONMENT: [&str; 14] = [
+const ENVIRONMENT: [&str; 22] = [
     "fesetround",
     "fesetenv",
     "feholdexcept",
@@ -17,11 +17,22 @@ const ENVIRONMENT: [&str; 14] = [
     "feenableexcept",
     "fedisableexcept",
     "fesetmode",
+    "fegetexceptflag",
+    "fesetexceptflag",
+    "_mm_getcsr",
     "_mm_setcsr",
+    "_MM_GET_EXCEPTION_STATE",
+    "_MM_SET_EXCEPTION_STATE",
+    "_MM_SET_EXCEPTION_MASK",
+    "_MM_SET_ROUNDING_MODE",
+    "_MM_SET_FLUSH_ZERO_MODE",
     "__builtin_ia32_ldmxcsr",
     "_FPU_SETCW",
     "__fpu_control",
 ];
+
+/// Instructions that do the same, in assembly.
+const INSTRUCTIONS: [&str; 3] = ["ldmxcsr", "fldcw", "fldenv"];
 
 /// Why a program with such surroundings cannot be computed in another order, or be shown; `None` if it can.
 pub fn refuse(text: &str, lines: &[usize], pieces: &[Piece<'_>]) -> Option<Diagnostic> {
@@ -85,6 +96,12 @@ fn changed_arithmetic(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<
         return found.then(|| refuse(format!("`#pragma {}`", words.join(" "))));
     }
     let may_hold = |word: &&str| piece.text.contains(*word);
+    let quoted = |part: &str| part.rsplit_once('"').is_some_and(|(_, behind)| !behind.contains(['(', ';']));
+    for word in INSTRUCTIONS.iter().copied().filter(may_hold) {
+        if piece.text.match_indices(word).any(|(at, _)| quoted(&piece.text[..at])) {
+            return Some(refuse(format!("the instruction `{word}`")));
+        }
+    }
     let candidates: Vec<&str> =
         ENVIRONMENT.iter().chain(&["optimize", "__optimize__"]).copied().filter(may_hold).collect();
     if candidates.is_empty() {
@@ -131,6 +148,8 @@ mod tests {
             "#pragma float_control(precise, off)",
             "__attribute__((optimize(\"O3\"))) void f(void);",
             "void f(void) { fesetround(0x800); }",
+            "void f(void) { _MM_SET_FLUSH_ZERO_MODE(0x8000); }",
+            "void f(unsigned m) { __asm__ volatile(\"ldmxcsr %0\" :: \"m\"(m)); }",
         ] {
             assert_eq!(code(line).unwrap_err(), ("TW1006", 2), "{line}");
         }
