@@ -68,6 +68,28 @@ fn forked_behind_tiled_loops() {
     assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
 }
 
+/// Another source says how to round, for the threads of the tiles as well, and takes it back.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn rounding_that_other_sources_set() {
+    let folder = Folder::new();
+    let other = folder.write(
+        "other.c",
+        "#include <xmmintrin.h>\nvoid flush(int on) { _mm_setcsr(on ? _mm_getcsr() | 0x8040 : 0x1f80); }\n",
+    );
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\nvoid flush(int on);\nenum { N = 60000 };\nfloat u[N], v[N];\nstatic void run(void)\n{\n    \
+         for (int i = 0; i < N; i++) u[i] = (i % 7 + 1) * 1e-36f;\n    for (int t = 0; t < 40; t++) {\n        \
+         for (int i = 1; i < N - 1; i++) v[i] = 0.3f * (u[i - 1] + u[i + 1]);\n        \
+         for (int i = 1; i < N - 1; i++) u[i] = v[i];\n    }\n    for (int i = 0; i < N; i += 9) printf(\"%a\\n\", u[i]);\n}\n\
+         int main(void)\n{\n    run();\n    flush(1);\n    run();\n    flush(0);\n    run();\n    return 0;\n}\n",
+    );
+    let report =
+        tilewright(&["check", &main, "--with", &other, "--quick", "--threads", "3", "--json"]).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+}
+
 /// What is read by a pointer to `volatile`, or is a member that is `volatile`, is read in each step.
 #[cfg(unix)]
 #[test]
