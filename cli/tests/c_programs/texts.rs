@@ -68,6 +68,24 @@ fn forked_behind_tiled_loops() {
     assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
 }
 
+/// A signal that the program blocks waits for it, and does not end it in a thread of the tiles.
+#[cfg(unix)]
+#[test]
+fn signals_that_are_blocked() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\n#include <signal.h>\n#include <unistd.h>\nenum { N = 60000 };\nfloat u[N], v[N];\nint main(void)\n{\n    \
+         u[40] = 1;\n    for (int t = 0; t < 20; t++) {\n        \
+         for (int i = 1; i < N - 1; i++) v[i] = 0.5f * (u[i - 1] + u[i + 1]);\n        \
+         for (int i = 1; i < N - 1; i++) u[i] = v[i];\n    }\n    sigset_t set;\n    int got = 0;\n    sigemptyset(&set);\n    \
+         sigaddset(&set, SIGUSR1);\n    sigprocmask(SIG_BLOCK, &set, 0);\n    kill(getpid(), SIGUSR1);\n    \
+         usleep(1000);\n    sigwait(&set, &got);\n    printf(\"%d %a\\n\", got == SIGUSR1, u[42]);\n    return 0;\n}\n",
+    );
+    let report = tilewright(&["check", &main, "--quick", "--threads", "2", "--json"]).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+}
+
 /// Another source says how to round, for the threads of the tiles as well, and takes it back.
 #[cfg(target_arch = "x86_64")]
 #[test]
