@@ -142,7 +142,7 @@ fn makefiles_hold_any_name() {
         let (file, out) = (folder.write(&format!("{name}.c"), SMALL), folder.arg(&format!("out{number}")));
         tilewright(&["compile", &file, "--target", "openmp", "-o", &out]).succeeded();
         let mut make = Command::new("make");
-        make.args(["-s", "-C", &out, &format!("CC=sh {compiler}")]);
+        make.args(["-s", "-C", &out, &format!("CC=sh '{compiler}'")]);
         run(make);
         let program = if name == "Makefile" { "tw_program" } else { name };
         assert!(Path::new(&out).join(program).is_file() && !Path::new(&out).join("PWN").exists(), "{name}");
