@@ -53,7 +53,7 @@ fn forked_behind_tiled_loops() {
              for (int i = 1; i < n - 1; i++) u[i] = v[i];\n    }}\n}}\n"
         )
     };
-    let other = folder.write("later.c", &sweeps("later"));
+    let other = folder.write("later.c", sweeps("later"));
     let text = format!(
         "#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\nvoid later(double *u, double *v, int n);\n{}\
          double u[60000], v[60000];\nint main(void)\n{{\n    u[400] = 1;\n    first(u, v, 60000);\n    if (!fork()) {{\n        \
