@@ -202,7 +202,7 @@ const COUNTED: [(&str, &str, &str); 12] = [
     ("heat3d", "naive", "s0=2,s1=4,s2=8"),
 ];
 
-const WORDS_COUNTED: [(&str, &str); 11] = [
+const WORDS_COUNTED: [(&str, &str); 12] = [
     ("kernels", "__global__"),
     ("launches", "<<<"),
     ("barriers", "__syncthreads()"),
@@ -212,6 +212,7 @@ const WORDS_COUNTED: [(&str, &str); 11] = [
     ("own arrays", "    TW_OWN("),
     ("parallel loops", "#pragma omp parallel for"),
     ("vector loops", "#pragma omp simd"),
+    ("lines asked for", "TW_AHEAD(tw_"),
     ("loops", "for ("),
     ("tiles", " tw_tile("),
 ];

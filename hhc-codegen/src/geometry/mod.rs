@@ -12,7 +12,7 @@ mod window;
 
 pub use local::{LocalKernel, LocalRow, MOST_GROUPS};
 pub use planes::{first_planes, plane_number};
-pub use rows::{block_points, rows_at_once};
+pub use rows::{asks_ahead, block_points, rows_at_once};
 pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes, registers_of_storages, storage_bytes};
 pub use threads::{
     ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, Threads, WARP, blocks_at_once, blocks_of,

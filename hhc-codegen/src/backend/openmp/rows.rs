@@ -9,7 +9,7 @@ use super::super::points::{INT, as_it_is, moved, place};
 use super::copy;
 use super::grid::level_of_access;
 use super::moving;
-use crate::geometry::{block_points, rows_at_once};
+use crate::geometry::{asks_ahead, block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder, adds_numbers, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
 use polyhedral::program::{Access, ElementType, Program};
@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
 /// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
 const ROWS_IN_VECTORS: usize = 2;
+/// So far ahead of a block are the lines that it asks for: four lines.
+const AHEAD_BYTES: i64 = 256;
 /// The place at which the last index is 0.
 const LINE: &str = "tw_line";
 
@@ -333,8 +335,9 @@ impl<'a> Update<'a> {
             [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
         ));
         let next = &x + &width;
-        let whole =
-            Stmt::go_on("x", next.clone().le(&last), width.clone(), self.call(&block, x.clone(), next));
+        let mut each: Block = self.ahead(rows).collect();
+        each.push(self.call(&block, x.clone(), next.clone()));
+        let whole = Stmt::go_on("x", next.le(&last), width.clone(), each);
         if self.in_place {
             body.comment(
                 "Whole blocks from an aligned place on; the ends by themselves, because no point may run twice.",
@@ -354,6 +357,31 @@ impl<'a> Update<'a> {
             body.push(Stmt::when(x.lt(&last), self.call(&block, &last - &width, last)));
         }
         self.inner(row).body(body)
+    }
+
+    /// Asks for the lines that blocks of so many rows will read, one of each row and plane. Of lines beside them, those behind
+    /// were read by the rows before, and those ahead will be; along dimensions between the first and the last, where rows
+    /// follow each other, the foremost line is the new one.
+    fn ahead(&self, rows: usize) -> impl Iterator<Item = Stmt> {
+        let program = self.program;
+        let inner = self.dimension() - 1;
+        let asking = |&&index: &&usize| asks_ahead(program, &program.statements[index]);
+        let mut foremost: BTreeMap<String, (ElementType, Vec<i64>)> = BTreeMap::new();
+        for read in self.statements.iter().filter(asking).flat_map(|&own| &program.statements[own].reads) {
+            let none = || (program.field(read.field).element, vec![0; inner + 1]);
+            let (_, line) = foremost.entry(self.names.plane(program, read)).or_insert_with(none);
+            for (own, offset) in line.iter_mut().zip(&read.offset).take(inner).skip(1) {
+                *own = (*own).max(*offset);
+            }
+        }
+        foremost.into_iter().flat_map(move |(plane, (element, line))| {
+            (0..rows as i64).map(move |row| {
+                let mut line = line.clone();
+                line[0] += row;
+                let place = moved(var("x") + AHEAD_BYTES / element.bytes() as i64, &line);
+                Stmt::call("TW_AHEAD", [name(&plane) + place])
+            })
+        })
     }
 
     /// Whether no value that is read takes fewer bytes than the one that is written: then a vector of those is one of
