@@ -1,6 +1,6 @@
 //! Heats and a final: who is clearly behind drops out, and of few who are not the fastest on the user's own grid is taken.
 
-use super::track::{FINAL_S, Track};
+use super::track::Track;
 use super::{Contest, Entrant, Standing, winner};
 use crate::error::{Error, Result};
 use execution::tiled::{self, Tiled};
@@ -57,12 +57,12 @@ impl Clock {
     }
 
     /// How many of so many can take part in a round of the final on the user's own grid, two at least where there are two, and the seconds
-    /// that each of them may take.
-    fn seats(&self, run_s: f64, most: usize) -> (usize, f64) {
+    /// that each of them may take, no more than these.
+    fn seats(&self, run_s: f64, final_s: f64, most: usize) -> (usize, f64) {
         let left_s = (self.left_s() - FILLING_S).max(0.0);
-        let fit = (left_s / run_s.min(FINAL_S)) as usize;
+        let fit = (left_s / run_s.min(final_s)) as usize;
         let seats = fit.max(2).min(most);
-        (seats, (left_s / seats.max(1) as f64).min(FINAL_S))
+        (seats, (left_s / seats.max(1) as f64).min(final_s))
     }
 
     fn left_s(&self) -> f64 {
@@ -99,9 +99,10 @@ impl Contest<'_> {
             let mut is_over = true;
             if let [fastest, _, ..] = finalists[..] {
                 let run_s = heats[fastest] * self.updates(self.size, self.steps);
-                let (seats, time_s) = clock.seats(run_s, finalists.len());
+                let final_s = self.final_s(run_s)?;
+                let (seats, time_s) = clock.seats(run_s, final_s, finalists.len());
                 finalists.truncate(seats);
-                let is_worth_it = time_s >= field.each_s.min(FINAL_S);
+                let is_worth_it = time_s >= field.each_s.min(final_s);
                 let heats_were_on = Some(&field.track);
                 let larger = match is_worth_it {
                     true => Track::of_final(self, plans, entrants, (run_s, time_s), heats_were_on)?,
@@ -128,7 +129,7 @@ impl Contest<'_> {
             let mut finalists = foremost(&before, FAR_BEHIND[0], MORE_FINALISTS);
             let Some(&fastest) = finalists.first() else { return Ok((before, true)) };
             let run_s = before[fastest] * self.updates(self.size, self.steps);
-            let (seats, time_s) = clock.seats(run_s, finalists.len());
+            let (seats, time_s) = clock.seats(run_s, self.final_s(run_s)?, finalists.len());
             finalists.truncate(seats);
             let track = Track::of_final(self, plans, entrants, (run_s, time_s), None)?;
             let Some(track) = track else { return Ok((before, true)) };
@@ -191,7 +192,10 @@ impl<'a> Field<'a> {
         let short = wanted || start.elapsed().as_secs_f64() <= clock.budget_s;
         let again = foremost(&self.least, BEHIND, if short { self.least.len() } else { SECOND_HEAT });
         // Where there is no time for both, the final is worth more than a second heat.
-        let both_s = again.len() as f64 * self.each_s + FINALISTS as f64 * FINAL_S + FILLING_S;
+        let contest = self.contest;
+        let fastest_s = self.least.iter().fold(f64::INFINITY, |least, &own| least.min(own));
+        let final_s = contest.final_s(fastest_s * contest.updates(contest.size, contest.steps))?;
+        let both_s = again.len() as f64 * self.each_s + FINALISTS as f64 * final_s + FILLING_S;
         let twice = both_s <= clock.left_s();
         again.into_iter().filter(|_| twice).try_for_each(|at| self.run(at).map(|_| ()))?;
         progress(3);

@@ -14,7 +14,11 @@ use hhc_codegen::strategy;
 /// One run of a heat should take so long at most, in seconds, and so many times as long where tiles are wide; one of the final.
 const HEAT_S: f64 = 0.06;
 const TIMES_LONG: f64 = 2.0;
-pub const FINAL_S: f64 = 0.3;
+const FINAL_S: f64 = 0.3;
+/// A grid of so many times the last cache lies in memory, as the user's does where that is larger: tiles of several steps in one sweep
+/// were as fast as others within 260 MB of cache, and a sixth slower beyond it. One run may then take so long.
+const BEYOND_CACHE: f64 = 2.0;
+const FINAL_IN_MEMORY_S: f64 = 0.6;
 /// Bytes of the grid of a heat at least. Which tiles are good is the same on a grid that memory holds as on one that only the last
 /// cache does, as long as it is many times as large as the caches of the cores.
 const LEAST_BYTES: f64 = 64e6;
@@ -167,6 +171,14 @@ impl Shape {
 }
 
 impl Contest<'_> {
+    /// Seconds that one run of a final may take where the user's run takes so many.
+    pub(super) fn final_s(&self, run_s: f64) -> Result<f64> {
+        let caches = self.model.machine.cpu().map(|cpu| &cpu.caches[..]).unwrap_or_default();
+        let last = caches.iter().map(|cache| cache.kb * 1024.0).fold(0.0, f64::max);
+        let beyond_s = run_s * BEYOND_CACHE * last / Shape::of(self, run_s, self.steps)?.bytes;
+        Ok(if beyond_s < run_s { beyond_s.clamp(FINAL_S, FINAL_IN_MEMORY_S) } else { FINAL_S })
+    }
+
     /// So many steps that most tiles are whole, and no more than the user's.
     fn enough_steps(&self, plans: &[KernelPlan]) -> i64 {
         let most = STEPS.1[self.stencil.program.dimension() - 1];
