@@ -263,6 +263,18 @@ fn no_compiler_is_said_so() {
     assert!(output.stderr.contains("no C compiler") && output.stderr.contains("CC"), "{}", output.stderr);
 }
 
+/// With few open files, as `ulimit -n` allows, a compiler that is there cannot be started.
+#[test]
+fn a_compiler_that_cannot_be_started_is_not_missing() {
+    let mut command = std::process::Command::new("sh");
+    let text = "ulimit -n 8; exec \"$0\" run heat2d --size 9x9 --steps 1";
+    command.args(["-c", text, env!("CARGO_BIN_EXE_tilewright")]).env_remove("CC");
+    let output = crate::support::finish(command);
+    assert_eq!(output.code, 1);
+    assert!(!output.stderr.contains("was found"), "{}", output.stderr);
+    assert!(output.stderr.contains("oo many open files"), "{}", output.stderr);
+}
+
 /// Escape sequences and turns of the letters in names, comments and arguments do not reach a terminal, whichever way.
 #[test]
 fn nothing_hidden_reaches_a_terminal() {

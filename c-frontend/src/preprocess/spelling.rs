@@ -3,7 +3,7 @@
 use super::lexer;
 use std::borrow::Cow;
 
-const SPELLINGS: [(&str, &str); 15] = [
+const SPELLINGS: [(&str, &str); 16] = [
     ("<:", "["),
     (":>", "]"),
     ("<%", "{"),
@@ -19,6 +19,7 @@ const SPELLINGS: [(&str, &str); 15] = [
     ("__signed__", "signed"),
     ("__signed", "signed"),
     ("_Alignof", "alignof"),
+    ("_Thread_local", "thread_local"),
 ];
 
 /// The line with the usual spellings, each followed by spaces so that all offsets stay.
@@ -49,6 +50,7 @@ mod tests {
         let line = "__volatile__ int a<:3:> = <% 1 %>; char *s = \"<:\"; x = a<b;";
         let wanted = "volatile     int a[ 3]  = {  1 } ; char *s = \"<:\"; x = a<b;";
         assert_eq!(usual(line), wanted);
+        assert_eq!(usual("static _Thread_local int a;"), "static thread_local  int a;");
         assert_eq!(usual("a[3]"), "a[3]");
     }
 }

@@ -111,6 +111,19 @@ pub enum CompilerError {
         /// The commands tried.
         tried: String,
     },
+    /// One of the usual ones is installed, and does not work.
+    #[error(
+        "no {} compiler works: of `{command}`, {problem}; mend that, or name another one in the environment variable {}",
+        .language.name(), .language.variable()
+    )]
+    Broken {
+        /// The language.
+        language: Language,
+        /// The command.
+        command: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The variable names something else.
     #[error(
         "no {} compiler: the environment variable {} is `{command}`, and {problem}; name a compiler there, or unset it",
@@ -160,13 +173,21 @@ impl Compiler {
         let compiler = match &named {
             Some(command) => Compiler::from_command(language, command),
             None => {
+                let mut none = CompilerError::Missing { language, tried: language.commands().join(", ") };
                 let works = |command: &&str| match Compiler::from_command(language, command) {
                     Err(CompilerError::Interrupted(interrupted)) => Some(Err(interrupted.into())),
+                    Err(CompilerError::Wrong { command, problem, .. }) => {
+                        if matches!(none, CompilerError::Missing { .. })
+                            && words(OsStr::new(&command)).is_ok()
+                        {
+                            none = CompilerError::Broken { language, command, problem };
+                        }
+                        None
+                    }
                     compiler => compiler.ok().map(Ok),
                 };
-                language.commands().iter().find_map(works).unwrap_or_else(|| {
-                    Err(CompilerError::Missing { language, tried: language.commands().join(", ") })
-                })
+                let found = language.commands().iter().find_map(works);
+                found.unwrap_or(Err(none))
             }
         };
         if !matches!(compiler, Err(CompilerError::Interrupted(_))) {
