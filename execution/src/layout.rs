@@ -17,6 +17,9 @@ pub const LINE: usize = 64;
 const SET_PERIOD: usize = 4096;
 /// Least distance in bytes that strides keep from a multiple of [`SET_PERIOD`].
 const CLEARANCE: usize = 5 * LINE;
+/// Rows of a tile that should spread over all sets of a second cache, and lines of each at most.
+const ROWS: usize = 48;
+const PIECE: usize = 64;
 
 /// Size and strides of a grid. Points are numbered in row-major order, whatever the strides are: that is
 /// their dense index. A row is all points that differ in the innermost dimension only.
@@ -106,7 +109,8 @@ impl Layout {
     }
 
     /// Rows, planes and levels start at cache lines, an odd number of lines apart and at least five lines
-    /// away from every multiple of 4096 bytes, for every element type of the program's fields. (For the larger
+    /// away from every multiple of 4096 bytes, for every element type of the program's fields, and so that the rows of a tile
+    /// spread over all sets of a second cache. (For the larger
     /// type of a program with both, the number of lines is twice an odd one.)
     ///
     /// # Errors
@@ -280,7 +284,7 @@ impl<T> PieceMut<'_, T> {
 }
 
 /// The least stride of at least `elements` elements that is an odd number of lines in the smallest of the
-/// element types and keeps [`CLEARANCE`] in all of them.
+/// element types, keeps [`CLEARANCE`] in all of them, and spreads rows over a second cache.
 fn without_conflicts(elements: usize, element_bytes: &[usize]) -> usize {
     let smallest = element_bytes.iter().copied().min().unwrap_or(LINE);
     let elements_per_line = LINE / smallest;
@@ -289,7 +293,8 @@ fn without_conflicts(elements: usize, element_bytes: &[usize]) -> usize {
             let stride = lines * elements_per_line * bytes;
             let beyond = stride % SET_PERIOD;
             // The multiple 0 is none: neighbouring short rows lie in neighbouring sets.
-            stride > SET_PERIOD / 2 && beyond.min(SET_PERIOD - beyond) < CLEARANCE
+            let evict = stride > SET_PERIOD / 2 && beyond.min(SET_PERIOD - beyond) < CLEARANCE;
+            evict || is_crowd(stride / LINE)
         })
     };
     let mut lines = elements.div_ceil(elements_per_line);
@@ -297,6 +302,20 @@ fn without_conflicts(elements: usize, element_bytes: &[usize]) -> usize {
         lines += 1;
     }
     lines * elements_per_line
+}
+
+/// Whether rows so many lines apart crowd on a part of a second cache of 1,024 or 2,048 sets. Of [`ROWS`] rows of at most
+/// [`PIECE`] lines, those whose distance is a multiple of `k` rows lie in `piece + ROWS / k * off` sets, if `k` rows are `off` lines from a
+/// multiple of all sets: overlapping pieces that do not reach from one of the `k` groups to the next leave sets unused.
+fn is_crowd(lines: usize) -> bool {
+    let piece = lines.min(PIECE);
+    [1024usize, 2048].into_iter().any(|sets| {
+        (1..sets.div_ceil(piece)).any(|k| {
+            let beyond = k * (lines % sets) % sets;
+            let off = beyond.min(sets - beyond);
+            off < piece && ROWS * off < sets - k * piece
+        })
+    })
 }
 
 #[cfg(test)]
@@ -315,7 +334,9 @@ mod tests {
             (4096 + 16 * 5 + 1, &[4], 263),
             (1024 - 16 * 5, &[4], 59),
             (1024 - 16 * 4, &[4], 69),
-            (4096, &[8], 517),
+            (4096, &[8], 523),
+            // Two rows of 1029 lines lie ten lines from all sets: 8192^2 in f64 took a sixth longer.
+            (8192, &[8], 1045),
             // Both: 32 lines of f32 are 64 of f64.
             (16 * 29, &[4, 8], 29),
             (16 * 30, &[8, 4], 35),
@@ -327,9 +348,27 @@ mod tests {
         for elements in 1..5000 {
             for bytes in [&[4][..], &[8], &[4, 8]] {
                 let stride = without_conflicts(elements, bytes);
-                assert!(stride >= elements && stride < elements + 16 * 14);
+                assert!(stride >= elements && stride < elements + 16 * 24);
                 assert_eq!(without_conflicts(stride, bytes), stride);
             }
         }
+    }
+
+    #[test]
+    fn rows_of_a_tile_spread_over_a_second_cache() {
+        for elements in (16..200_000).step_by(112) {
+            for bytes in [4, 8] {
+                let lines = without_conflicts(elements, &[bytes]) * bytes / LINE;
+                let piece = lines.min(PIECE);
+                for sets in [1024, 2048] {
+                    let mut taken = vec![false; sets];
+                    let rows = (0..ROWS).map(|row| row * lines);
+                    rows.flat_map(|row| row..row + piece).for_each(|line| taken[line % sets] = true);
+                    let spread = taken.iter().filter(|&&is| is).count();
+                    assert!(10 * spread >= 7 * sets.min(ROWS * piece), "{elements} of {bytes}: {spread}");
+                }
+            }
+        }
+        assert!(is_crowd(1029) && !is_crowd(1045) && !is_crowd(261) && !is_crowd(9));
     }
 }
