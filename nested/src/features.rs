@@ -220,7 +220,8 @@ impl Feature {
                 format!("average_row_length_{}(&slots[{place}])", stored_type(scalar))
             }
             What::RowLengthSkew(scalar) => {
-                format!("row_length_skew_{}(&slots[{place}])", stored_type(scalar))
+                let threads = "threads > 0 ? threads : 1";
+                format!("row_length_skew_{}(&slots[{place}], {threads})", stored_type(scalar))
             }
             What::Threads => "(double)(threads > 0 ? threads : 1)".to_owned(),
         }

@@ -19,11 +19,13 @@ static const double greatest[] = {@GREATEST@};
         const int64_t rows = slot->length - 1;                                                                         \
         return rows > 0 ? (double)((const T *)slot->data)[rows] / (double)rows : 0.0;                                  \
     }                                                                                                                  \
-    TW_INLINE double row_length_skew_##T(const tw_slot *slot)                                                          \
+    TW_INLINE double row_length_skew_##T(const tw_slot *slot, int threads)                                             \
     {                                                                                                                  \
         const double average = average_row_length_##T(slot);                                                           \
         const T *const offsets = (const T *)slot->data;                                                                \
         int64_t longest = 0;                                                                                           \
+        (void)threads;                                                                                                 \
+        _Pragma("omp parallel for simd num_threads(threads) if (slot->length > 65536) reduction(max : longest)")       \
         for (int64_t i = 1; i < slot->length; ++i) {                                                                   \
             const int64_t own = (int64_t)((uint64_t)(int64_t)offsets[i] - (uint64_t)(int64_t)offsets[i - 1]);          \
             longest = own > longest ? own : longest;                                                                   \

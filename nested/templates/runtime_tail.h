@@ -46,18 +46,37 @@
         u##T most = 0;                                                                                                 \
         const u##T top = (u##T)1 << (8 * sizeof most - 1);                                                             \
         const u##T bound = (uint64_t)length < top ? (u##T)length : top;                                                \
+        for (int64_t i = first; i < end; i += 64 / (int64_t)sizeof most) TW_AHEAD(indices + i);                        \
         for (int64_t i = first; i < end; ++i) most = (u##T)indices[i] > most ? (u##T)indices[i] : most;                \
         return first >= end || most < bound;                                                                           \
+    }                                                                                                                  \
+    /* The same, where rows are checked just before they are used: the ends now, or all where these are wrong. */         \
+    TW_INLINE int64_t tw_ends_##T(const T *offsets, int64_t count, int64_t length, tw_context *tw, int64_t check)      \
+    {                                                                                                                  \
+        const int right = count > 0 && (!TW_CHECKS || (offsets[0] == 0 && offsets[count - 1] == length));              \
+        if (right) return count - 1;                                                                                   \
+        return tw_offsets_##T(offsets, count, length, tw, check);                                                      \
+    }                                                                                                                  \
+    /* How many rows are a group: 256 at most, of 2048 elements at most where there are several; 0 if they are wrong. */  \
+    TW_INLINE int64_t tw_group_##T(const T *offsets, int64_t first, int64_t end, int64_t rows)                         \
+    {                                                                                                                  \
+        int64_t count = tw_min(end - first, 256);                                                                      \
+        while (count > 1 && (uint64_t)offsets[first + count] - (uint64_t)offsets[first] > 2048) count /= 2;            \
+        if (!TW_CHECKS) return count;                                                                                  \
+        int wrong = offsets[first] < 0 || offsets[first + count] > offsets[rows];                                      \
+        for (int64_t i = first; i < first + count; ++i) wrong |= offsets[i + 1] < offsets[i];                          \
+        return wrong ? 0 : count;                                                                                      \
     }                                                                                                                  \
     /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path). */   \
     TW_INLINE int64_t tw_share_##T(const T *offsets, int64_t rows, int64_t share, int64_t shares)                      \
     {                                                                                                                  \
+        if (share <= 0 || share >= shares) return share <= 0 ? 0 : rows;                                               \
         int64_t total = rows + (int64_t)offsets[rows];                                                                 \
         int64_t goal = total / shares * share + tw_min(total % shares, share);                                         \
         int64_t low = 0, high = rows;                                                                                  \
         while (low < high) {                                                                                           \
             int64_t middle = low + (high - low) / 2;                                                                   \
-            if (middle + (int64_t)offsets[middle] < goal) low = middle + 1;                                            \
+            if ((int64_t)((uint64_t)middle + (uint64_t)offsets[middle]) < goal) low = middle + 1;                      \
             else high = middle;                                                                                        \
         }                                                                                                              \
         return low;                                                                                                    \

@@ -25,8 +25,30 @@ TW_INLINE tw_f32x8 tw_gathered_f32_i64(const float *from, const int64_t *at)
 {
     return (tw_f32x8)_mm512_i64gather_ps(_mm512_loadu_si512(at), from, 4);
 }
+/* The same where indices are checked: those outside of the length look nothing up, and are noted in `out`. */
+TW_INLINE tw_f64x8 tw_inside_f64_i32(const double *from, const int32_t *at, int64_t length, int *out)
+{
+    const uint32_t bound = length < INT32_MAX ? (uint32_t)length : (uint32_t)INT32_MAX + 1;
+    const __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    const __mmask8 in = _mm256_cmplt_epu32_mask(all, _mm256_set1_epi32((int)bound));
+    *out |= in ^ 255;
+    return (tw_f64x8)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), in, all, from, 8);
+}
+TW_INLINE tw_f64x8 tw_inside_f64_i64(const double *from, const int64_t *at, int64_t length, int *out)
+{
+    const __m512i all = _mm512_loadu_si512(at);
+    const __mmask8 in = _mm512_cmplt_epu64_mask(all, _mm512_set1_epi64(length));
+    *out |= in ^ 255;
+    return (tw_f64x8)_mm512_mask_i64gather_pd(_mm512_setzero_pd(), in, all, from, 8);
+}
 #define TW_GATHERED_F64(from, at) \
     _Generic(*(at), int32_t: tw_gathered_f64_i32, default: tw_gathered_f64_i64)(from, (const void *)(at))
+#if TW_CHECKS
+#define TW_INSIDE_F64(from, at, length, out) \
+    _Generic(*(at), int32_t: tw_inside_f64_i32, default: tw_inside_f64_i64)(from, (const void *)(at), length, out)
+#else
+#define TW_INSIDE_F64(from, at, length, out) TW_GATHERED_F64(from, at)
+#endif
 #define TW_GATHERED_F32(from, at) \
     _Generic(*(at), int32_t: tw_gathered_f32_i32, default: tw_gathered_f32_i64)(from, (const void *)(at))
 #else
@@ -39,9 +61,19 @@ typedef float tw_f32x8_at;
 #define TW_ALL_F32(x) (x)
 #define TW_GATHERED_F64(from, at) (from)[*(at)]
 #define TW_GATHERED_F32(from, at) (from)[*(at)]
+#define TW_INSIDE_F64(from, at, length, out) (from)[*(at)]
 #endif
 #define TW_LOADED_F64(at) (*(const tw_f64x8_at *)(at))
 #define TW_LOADED_F32(at) (*(const tw_f32x8_at *)(at))
 #define TW_STORE_F64(to, lanes) (*(tw_f64x8_at *)(to) = (lanes))
 #define TW_STORE_F32(to, lanes) (*(tw_f32x8_at *)(to) = (lanes))
+
+#if defined(__GNUC__)
+#define TW_ALIGNED __attribute__((aligned(64)))
+/* What will be read soon: a page ahead of numbers of eight bytes, which caches do not foresee between rows. */
+#define TW_AHEAD(at) __builtin_prefetch((const void *)((uintptr_t)(at) + 512 * sizeof *(at)))
+#else
+#define TW_ALIGNED
+#define TW_AHEAD(at) ((void)0)
+#endif
 

@@ -9,5 +9,6 @@ mod diagnostics;
 mod language;
 mod programs;
 mod random;
+mod rows;
 mod several;
 mod versions;

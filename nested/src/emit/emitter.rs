@@ -76,7 +76,7 @@ pub struct Emitter<'p> {
     pub(super) known: Vec<Vec<(C, C)>>,
     counter: usize,
     pub(super) prologue: BTreeMap<String, Stmt>,
-    pub(super) hoisted: Vec<Stmt>,
+    pub(crate) hoisted: Vec<Stmt>,
     invariant: BTreeSet<String>,
     mutable: BTreeSet<String>,
 }

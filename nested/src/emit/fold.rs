@@ -43,6 +43,12 @@ impl Folding<'_> {
     }
 }
 
+/// The values of results.
+fn wholes<'p>(foldings: &[Folding<'p>], totals: Vec<Vec<C>>) -> Vec<View<'p>> {
+    let pairs = foldings.iter().zip(totals);
+    pairs.map(|(folding, total)| whole(folding.ty, &mut total.into_iter())).collect()
+}
+
 impl<'p> Emitter<'p> {
     pub(crate) fn combine(&mut self, folding: &Folding<'p>, state: &[C], element: View<'p>) -> Vec<C> {
         let state = whole(folding.ty, &mut state.iter().cloned());
@@ -100,6 +106,9 @@ impl<'p> Emitter<'p> {
             let prefix = flat(&folding.prefix);
             totals.push(self.states(folding, "total", prefix));
         }
+        if self.in_stage(foldings, &totals, &length) {
+            return wholes(foldings, totals);
+        }
         self.depth += 1;
         let ordered = foldings.iter().any(|folding| folding.sequence.open.is_some());
         let tree = foldings.iter().all(Folding::is_tree);
@@ -123,11 +132,7 @@ impl<'p> Emitter<'p> {
             self.by_blocks(foldings, &totals, &length, level, ordered);
         }
         self.depth -= 1;
-        foldings
-            .iter()
-            .zip(totals)
-            .map(|(folding, total)| whole(folding.ty, &mut total.into_iter()))
-            .collect()
+        wholes(foldings, totals)
     }
 
     /// One element after the other.
@@ -429,7 +434,8 @@ impl<'p> Emitter<'p> {
             return None;
         }
         let results: Vec<&C> = lanes.iter().flatten().collect();
-        let group = wide::all_at_once(&Lanes { body, lane, place, results: results.clone(), scalar })?;
+        let group =
+            wide::all_at_once(&Lanes { body, lane, place, results: results.clone(), scalar, inside: None })?;
         let (vector, suffix) = wide::kind(scalar)?;
         let identities = foldings.iter().flat_map(|folding| self.identities(folding)).collect::<Vec<_>>();
         let make = |(result, identity): (&&C, C)| {

@@ -1,7 +1,8 @@
 //! Checks that the elements of an input are indices of a sequence: all at once, or those of some rows just before these are
 //! computed, while they are in the cache.
 
-use c_tree::{Expr as C, Stmt, name};
+use super::terms::Stage;
+use c_tree::{Expr as C, Stmt, call, name};
 
 /// A check that all elements of an array are indices of a sequence.
 #[derive(Clone, PartialEq)]
@@ -23,6 +24,13 @@ impl IndexCheck {
         let list = [array, count, self.length.clone(), name("tw"), self.check.clone()];
         Stmt::call(format!("tw_indices_{}", self.kind), list)
     }
+
+    /// Whether those from one place up to before another one are right.
+    pub fn inside(&self, [from, to]: &[C; 2]) -> C {
+        let [array, _] = self.indices.clone();
+        let list = [array, from.clone(), to.clone(), self.length.clone(), name("tw"), self.check.clone()];
+        call(format!("tw_inside_{}", self.kind), list)
+    }
 }
 
 /// Rows of which some at a time are computed: indices among their elements are checked just before, while they are in the cache.
@@ -33,4 +41,6 @@ pub struct Grouped {
     pub found: Vec<IndexCheck>,
     /// Whether these are done, and others are too late.
     pub done: bool,
+    /// What of the rows is emitted.
+    pub stage: Stage,
 }

@@ -3,6 +3,7 @@
 //! same order, so that the bits are the same.
 
 use super::emitter::c_type;
+use super::indices::IndexCheck;
 use crate::program::Scalar;
 use c_tree::{BinaryOp, Block, Expr as C, Sort, Stmt, Type, UnaryOp, call, name, var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,16 @@ pub struct Lanes<'a> {
     pub results: Vec<&'a C>,
     /// That type.
     pub scalar: Scalar,
+    /// How indices are checked that were not checked before.
+    pub inside: Option<Inside<'a>>,
+}
+
+/// Checks of indices where these are used.
+pub struct Inside<'a> {
+    /// What is checked; all else was.
+    pub checks: &'a [IndexCheck],
+    /// Where it is noted that one is wrong.
+    pub out: C,
 }
 
 /// What a name of the body is.
@@ -72,6 +83,10 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
                 let found = if *value == lanes.place.clone() + var(lanes.lane) {
                     Known::Here
                 } else if let Some(address) = lanes.neighbours(value, &known, &own) {
+                    // Checks before the loop have read the indices.
+                    if one.kind == element || lanes.inside.is_some() {
+                        wide.push(Stmt::call("TW_AHEAD", [address.clone()]));
+                    }
                     if one.kind == element {
                         let loaded = call(format!("TW_LOADED_{suffix}"), [address]);
                         wide.push(Stmt::constant(vector, one.name.clone(), loaded));
@@ -86,7 +101,7 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
                         return None;
                     }
                     gathers = true;
-                    let gathered = call(format!("TW_GATHERED_{suffix}"), [from, places]);
+                    let gathered = lanes.gathered(suffix, from, places)?;
                     wide.push(Stmt::constant(vector, one.name.clone(), gathered));
                     Known::Vector
                 } else {
@@ -155,6 +170,22 @@ impl Lanes<'_> {
         let C::Name(at, _) = &**at else { return None };
         let Some(Known::Places(address)) = known.get(at) else { return None };
         self.is_same(array, own).then(|| ((**array).clone(), address.clone()))
+    }
+
+    /// The numbers at places, which are checked where nobody did.
+    fn gathered(&self, suffix: &str, from: C, places: C) -> Option<C> {
+        let C::Unary(UnaryOp::Address, first) = &places else { return None };
+        let C::Index(array, _) = &**first else { return None };
+        let own = self.inside.as_ref().and_then(|inside| {
+            let mut checks = inside.checks.iter().filter(|check| check.indices[0] == **array);
+            checks.next().map(|check| (check.length.clone(), inside.out.clone().address(), checks.count()))
+        });
+        match own {
+            None => Some(call(format!("TW_GATHERED_{suffix}"), [from, places])),
+            Some((length, out, 0)) => Some(call(format!("TW_INSIDE_{suffix}"), [from, places, length, out])),
+            // Of two sequences it is not known which one is meant.
+            Some(_) => None,
+        }
     }
 
     /// The same of all lanes: numbers that are the same for all count for each.

@@ -1,22 +1,16 @@
 //! One function for each step.
 
 use crate::analysis::{Implementation, Level, OmpSchedule};
-use crate::emit::emitter::{At, Emitter, Seq, View};
+use crate::emit::emitter::{Emitter, Seq, View};
 use crate::emit::env::Env;
 use crate::emit::fold::Folding;
 use crate::emit::generated::Kernel;
-use crate::emit::indices::{Grouped, IndexCheck};
 use crate::emit::view::{Dest, RowShape, flat};
 use crate::fault::FaultKind;
 use crate::lower::Step;
 use crate::program::*;
-use c_tree::{Block, Expr as C, Function as CFunction, Stmt, call, int, name, var};
+use c_tree::{Expr as C, Function as CFunction, Stmt, call, int, name, var};
 use std::rc::Rc;
-
-/// Rows with more elements than these are shared by all threads, where a policy deals out rows by their elements.
-const LONG: i64 = 65536;
-/// Rows whose indices are checked at a time, just before they are used.
-const GROUP: i64 = 128;
 
 impl<'p> Emitter<'p> {
     /// The kernel of a step; none of control.
@@ -133,108 +127,6 @@ impl<'p> Emitter<'p> {
                 emitter.depth -= 1;
             }),
         }
-    }
-
-    /// Rows in equal shares of rows and elements; very long ones are left, and shared by all threads afterwards.
-    #[allow(clippy::type_complexity)]
-    fn merged(
-        &mut self,
-        at: &At<'p>,
-        (offsets, scalar): (&C, Scalar),
-        length: C,
-        level: Level,
-        put: &Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>,
-    ) {
-        let kind = crate::emit::emitter::c_type(scalar);
-        let slot = self.slots.scratch("long_rows", Scalar::I64);
-        let room = offsets.at(length.clone()).cast("int64_t") / LONG + 1;
-        let list = self.room(slot, &room);
-        self.stop_if_wrong();
-        let count = self.changing(Scalar::I64, "count", int(0));
-        let counted = name(count.clone());
-        let beyond = self.changing(Scalar::I64, "beyond", int(0));
-        let wide = |value: C| if scalar == Scalar::I64 { value } else { value.cast("int64_t") };
-        let (team, found) = self.block(|emitter| {
-            let share = |emitter: &mut Emitter<'p>, more: i64| {
-                let own = call("omp_get_thread_num", []).integer() + more;
-                let shares = call("omp_get_num_threads", []).integer();
-                let first = call(format!("tw_share_{kind}"), [offsets.clone(), length.clone(), own, shares]);
-                let named = emitter.fresh("share");
-                emitter.push(Stmt::constant("int64_t", named.clone(), first));
-                var(named)
-            };
-            let (first, end) = (share(emitter, 0), share(emitter, 1));
-            let group = emitter.fresh("g");
-            let (body, found) = emitter.block(|emitter| {
-                let next = call("tw_min", [var(&group) + GROUP, end.clone()]).integer();
-                let next = emitter.bind(Scalar::I64, next);
-                let from = emitter.bind(Scalar::I64, wide(offsets.at(var(&group))));
-                let to = emitter.bind(Scalar::I64, wide(offsets.at(next.clone())));
-                let (rows, found) = emitter.block(|emitter| {
-                    let mut found = Vec::new();
-                    emitter.each(Level::SEQUENTIAL, var(&group), next, |emitter, row| {
-                        let begin = wide(offsets.at(row.clone()));
-                        emitter.grouped = Some(Grouped { begin, found: Vec::new(), done: false });
-                        let length = wide(offsets.at(row.clone() + 1) - offsets.at(row.clone()));
-                        let (short, ()) = emitter.block(|emitter| {
-                            emitter.depth += 1;
-                            let view = at(emitter, row.clone());
-                            put(emitter, row.clone(), view);
-                            emitter.depth -= 1;
-                        });
-                        let own = [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")];
-                        let next = call("__atomic_fetch_add", own);
-                        let long = Stmt::assign(list.at(next), row);
-                        // Most groups have none.
-                        let some = (to.clone() - from.clone()).gt(LONG);
-                        emitter.push(Stmt::choose(some.and(length.gt(LONG)), long, short));
-                        found = emitter.grouped.take().map_or(Vec::new(), |own| own.found);
-                    });
-                    found
-                });
-                for own in &found {
-                    let [array, _] = own.indices.clone();
-                    let list =
-                        [array, from.clone(), to.clone(), own.length.clone(), name("tw"), own.check.clone()];
-                    let inside = call(format!("tw_inside_{}", own.kind), list);
-                    let mark = [name(beyond.clone()).address(), int(1), name("__ATOMIC_RELAXED")];
-                    let stop = [Stmt::call("__atomic_store_n", mark), Stmt::Break];
-                    emitter.push(Stmt::when(inside.is(C::Bool(false)), Block::from(stop)));
-                }
-                rows.into_iter().for_each(|own| emitter.push(own));
-                found
-            });
-            let within = var(&group).lt(end);
-            emitter.push(Stmt::each("int64_t", group, first, within, GROUP, body));
-            found
-        });
-        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
-        self.push(Stmt::Block(team));
-        if !found.is_empty() {
-            // All once more, which says what is wrong whatever the threads met first.
-            let mut all = Block::from(Stmt::assign(self.report().arrow("check"), int(0)));
-            all.extend(found.iter().map(IndexCheck::whole));
-            let memo = |own: &IndexCheck| {
-                Stmt::assign(name("tw").arrow("memo").at(own.check.clone()), own.length.clone() + 1)
-            };
-            let good: Block = found.iter().map(memo).collect();
-            self.push(Stmt::choose(name(beyond), all, good));
-            self.stop_if_wrong();
-        }
-        self.grouped = Some(Grouped { begin: int(0), found, done: true });
-        let saved = self.levels.clone();
-        if let Some(inner) = self.levels.get_mut(1) {
-            *inner = Level { omp_schedule: OmpSchedule::Static, chunk: 0, ..Level::threads(level.schedule) };
-        }
-        self.each(Level::SEQUENTIAL, int(0), counted, |emitter, place| {
-            emitter.depth += 1;
-            let row = emitter.bind(Scalar::I64, list.at(place));
-            let view = at(emitter, row.clone());
-            put(emitter, row, view);
-            emitter.depth -= 1;
-        });
-        self.levels = saved;
-        self.grouped = None;
     }
 
     /// A sequence of rows: where they begin, then their elements.

@@ -2,6 +2,7 @@
 //! schedule and resource.
 
 pub(crate) mod kernels;
+mod merged;
 mod several;
 
 pub use several::{Ranged, Several, Variant, chooser, several};
@@ -21,6 +22,7 @@ pub const RUNTIME: &str = concat!(
     include_str!("../../templates/runtime_context.h"),
     include_str!("../../templates/arithmetic.h"),
     include_str!("../../templates/wide.h"),
+    include_str!("../../templates/row_sums.h"),
     include_str!("../../templates/runtime_tail.h")
 );
 

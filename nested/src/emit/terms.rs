@@ -1,0 +1,216 @@
+//! Sums of short rows in two parts. The terms of all rows of a group are computed by themselves, since they lie next to each other
+//! whatever row they are of; then each row is the sum of its own.
+
+use super::emitter::{Emitter, View};
+use super::fold::Folding;
+use super::indices::IndexCheck;
+use super::view::flat;
+use super::wide::{self, Inside, Lanes};
+use crate::program::{Builtin, LANES, Scalar, Type};
+use c_tree::{Block, Expr as C, Stmt, name, var};
+use std::collections::BTreeSet;
+
+/// What is emitted of the rows of a group.
+pub enum Stage {
+    /// All.
+    Rows,
+    /// The terms of the only sum.
+    Terms(Box<Terms>),
+    /// What is done with the sum, which is known.
+    Sums(Box<Sums>),
+}
+
+/// Terms of all rows of a group.
+pub struct Terms {
+    list: C,
+    elements: [C; 2],
+    found: usize,
+    made: Option<Made>,
+}
+
+/// How they are made.
+pub struct Made {
+    /// The terms behind the last whole group of lanes, and the checks of their indices.
+    pub first: Block,
+    /// The place of the next group, as the first term has 0, and the one behind the last group.
+    pub places: [C; 2],
+    /// The terms of a group.
+    pub group: Block,
+    /// Whether an index is wrong.
+    pub out: C,
+}
+
+/// The sum of a row without what comes before it; -0 of no terms.
+pub struct Sums {
+    /// The sum.
+    pub sum: C,
+    /// Where the row begins and ends.
+    pub bounds: [C; 2],
+    /// How many reductions there are.
+    pub found: usize,
+    /// Whether each is the sum of the row's elements.
+    pub fits: bool,
+}
+
+impl Terms {
+    /// Terms for an array, of elements from one place up to before another one.
+    pub fn new(list: C, from: C, to: C) -> Terms {
+        Terms { list, elements: [from, to], found: 0, made: None }
+    }
+
+    /// How they are made, where a row is one sum.
+    pub fn made(self) -> Option<Made> {
+        self.made.filter(|_| self.found == 1)
+    }
+}
+
+impl Stage {
+    /// Whether a row is one sum of its elements.
+    pub fn is_one_sum(&self) -> bool {
+        matches!(self, Stage::Sums(own) if own.found == 1 && own.fits)
+    }
+}
+
+impl<'p> Emitter<'p> {
+    /// A reduction in a row whose terms or sum are emitted by themselves; whether it was that.
+    pub(super) fn in_stage(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], length: &C) -> bool {
+        let own = match foldings {
+            [own] if own.function.builtin == Some(Builtin::Add) && own.sequence.open.is_none() => {
+                Some(own).filter(|own| *own.ty == Type::Scalar(Scalar::F64))
+            }
+            _ => None,
+        };
+        match self.grouped.as_mut().map(|grouped| &mut grouped.stage) {
+            None | Some(Stage::Rows) => false,
+            Some(Stage::Terms(terms)) => {
+                terms.found += 1;
+                let (list, elements) = (terms.list.clone(), terms.elements.clone());
+                let made = own.and_then(|own| self.terms(own, &list, &elements));
+                if let Some(Stage::Terms(terms)) = self.grouped.as_mut().map(|grouped| &mut grouped.stage) {
+                    terms.made = made;
+                }
+                true
+            }
+            Some(Stage::Sums(sums)) => {
+                sums.found += 1;
+                let (sum, [begin, end]) = (sums.sum.clone(), sums.bounds.clone());
+                let whole = self.named_as(&begin).zip(self.named_as(&end));
+                let whole = whole.and_then(|(begin, end)| self.named_as(&(end - begin)));
+                if whole.is_none_or(|whole| whole != *length)
+                    && let Some(Stage::Sums(sums)) = self.grouped.as_mut().map(|grouped| &mut grouped.stage)
+                {
+                    sums.fits = false;
+                }
+                let Some(own) = own else { return true };
+                // The sum of no terms is -0, which leaves the prefix what it is.
+                let values = self.combine(own, &totals[0], View::Scalar(sum, Scalar::F64, None));
+                self.assign(&totals[0], values);
+                true
+            }
+        }
+    }
+
+    /// The name of a value that has one.
+    fn named_as(&self, value: &C) -> Option<C> {
+        self.known.iter().flatten().find(|(known, _)| known == value).map(|(_, named)| named.clone())
+    }
+
+    /// The terms of all rows of a group of rows; the row that is emitted is the first one. None where they depend on the row.
+    fn terms(&mut self, folding: &Folding<'p>, list: &C, [from, to]: &[C; 2]) -> Option<Made> {
+        let at = folding.sequence.at.clone();
+        let (first, made) = self.block(|emitter| {
+            let whole = emitter.bind(Scalar::I64, (to.clone() - from.clone()) / LANES * LANES);
+            let index = emitter.changing(Scalar::I64, "e", whole.clone());
+            let (place, lane, out) = (var(&index), emitter.fresh("l"), emitter.fresh("out"));
+            emitter.push(Stmt::declare("int", out.clone(), 0));
+            let term = |emitter: &mut Emitter<'p>, here: C, target: C| {
+                let element = at(emitter, here);
+                let element = emitter.named(element);
+                emitter.assign(&[target], flat(&element));
+            };
+            let (body, ()) = emitter.within(true, |emitter| {
+                emitter.block(|emitter| {
+                    let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
+                    term(emitter, here, list.at(var(&lane)));
+                })
+            });
+            let (rest, ()) = emitter.block(|emitter| term(emitter, place.clone(), list.at(place.clone())));
+            let checks: Vec<IndexCheck> = emitter.grouped.as_ref()?.found.clone();
+            let lanes = Lanes {
+                body: &body,
+                lane: &lane,
+                place: &place,
+                results: vec![list],
+                scalar: Scalar::F64,
+                inside: Some(Inside { checks: &checks, out: name(&out) }),
+            };
+            let wide = wide::all_at_once(&lanes)?;
+            let known = [&out, &format!("{}_wide", name_of(list)?)];
+            if ![(&wide, 0), (&rest, 1)]
+                .into_iter()
+                .all(|(block, stored)| emitter.is_of_no_row(block, (from, &place, list), &known, stored))
+            {
+                return None;
+            }
+            let (vector, suffix) = wide::kind(Scalar::F64)?;
+            let mut group = Block::from(Stmt::uninitialised(vector, name_of(&wide::vector_of(list))?));
+            group.extend(wide);
+            let to_store = [list.clone() + place.clone(), wide::vector_of(list)];
+            group.push(Stmt::call(format!("TW_STORE_{suffix}"), to_store));
+            for check in &checks {
+                let inside = check.inside(&[from.clone() + place.clone(), to.clone()]);
+                emitter.push(Stmt::when(inside.is(C::Bool(false)), Stmt::assign(name(&out), 1)));
+            }
+            let left = name(&out).is(0).and(place.clone().lt(to.clone() - from.clone()));
+            emitter.push(Stmt::go_on(index, left, 1, rest));
+            emitter.push(Stmt::assign(place.clone(), 0));
+            Some((name(out), [place, whole], group))
+        });
+        let (out, places, group) = made?;
+        Some(Made { first, places, group, out })
+    }
+
+    /// Whether a block reads of arrays only what lies at `from + place`, and beside that what is the same in the whole kernel.
+    fn is_of_no_row(
+        &self,
+        block: &Block,
+        (from, place, list): (&C, &C, &C),
+        known: &[&String],
+        stored: usize,
+    ) -> bool {
+        let mut own: BTreeSet<String> = known.iter().map(|name| (*name).clone()).collect();
+        block.walk(&mut |statement| {
+            if let Stmt::Declare(all) = statement {
+                all.iter().for_each(|one| {
+                    own.insert(one.name.clone());
+                });
+            }
+        });
+        let here = from.clone() + place.clone();
+        let (mut of_rows, mut begins, mut places, mut into, mut others) = (0, 0, 0, 0, false);
+        block.walk(&mut |statement| {
+            statement.expressions(&mut |value| {
+                value.walk(&mut |part| match part {
+                    C::Index(array, at) if **at == here && self.is_invariant(array) => of_rows += 1,
+                    C::Index(array, at) if **at == *place && **array == *list => into += 1,
+                    part if part == from => begins += 1,
+                    part if part == place => places += 1,
+                    C::Name(name, _) => {
+                        let macros = name.starts_with("TW_");
+                        others |= !(macros || own.contains(name) || part == list || self.is_invariant(part));
+                    }
+                    _ => {}
+                });
+            });
+        });
+        !others && begins == of_rows && places == of_rows + into && into == stored
+    }
+}
+
+/// The name that a value is.
+pub fn name_of(value: &C) -> Option<&str> {
+    match value {
+        C::Name(name, _) => Some(name),
+        _ => None,
+    }
+}

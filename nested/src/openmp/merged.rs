@@ -1,0 +1,288 @@
+//! Rows of a nest, dealt out by their elements: each thread has groups of rows, which are checked just before they are computed, while
+//! they are in the cache. Terms of groups of short rows are computed all together first, and added up with a row in a lane.
+
+use crate::analysis::{Level, OmpSchedule};
+use crate::emit::emitter::{At, Emitter, View, c_type};
+use crate::emit::indices::{Grouped, IndexCheck};
+use crate::emit::terms::{self, Stage};
+use crate::emit::wide;
+use crate::program::{LANES, Scalar};
+use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
+use std::rc::Rc;
+
+/// Rows with more elements than these are shared by all threads.
+const LONG: i64 = 65536;
+/// Rows of a group at most, and their elements where there are several (`tw_group_T` of the runtime).
+const GROUP: [i64; 2] = [256, 2048];
+/// A group whose rows have more elements on the average is computed row by row.
+const SHORT: i64 = 14;
+/// Rows whose terms are computed before they are added up: few enough that a processor looks up those of the next ones meanwhile.
+const ROWS: i64 = 16;
+
+/// What stores a row's value.
+pub(super) type Put<'p> = Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>;
+
+/// A group of rows.
+struct Group<'p, 'a> {
+    at: &'a At<'p>,
+    put: &'a Put<'p>,
+    offsets: &'a C,
+    scalar: Scalar,
+    /// The first row, and the one behind the last.
+    rows: [C; 2],
+    /// Where their elements begin and end.
+    elements: [C; 2],
+}
+
+impl<'p> Group<'p, '_> {
+    fn offset(&self, place: C) -> C {
+        let value = self.offsets.at(place);
+        if self.scalar == Scalar::I64 { value } else { value.cast("int64_t") }
+    }
+
+    /// A row, in a block of its own.
+    fn row(&self, emitter: &mut Emitter<'p>, row: &C, stage: Stage) -> (Block, Grouped) {
+        let before = Grouped { begin: self.offset(row.clone()), found: Vec::new(), done: false, stage };
+        emitter.grouped = Some(before);
+        let (block, ()) = emitter.block(|emitter| {
+            emitter.depth += 1;
+            let view = (self.at)(emitter, row.clone());
+            (self.put)(emitter, row.clone(), view);
+            emitter.depth -= 1;
+        });
+        let grouped = emitter.grouped.take();
+        (
+            block,
+            grouped.unwrap_or(Grouped { begin: int(0), found: Vec::new(), done: true, stage: Stage::Rows }),
+        )
+    }
+
+    /// Row by row; very long ones are listed. Also what is to be checked before, and whether of the offsets only those of each row are
+    /// read.
+    fn one_by_one(&self, emitter: &mut Emitter<'p>, listed: &Block) -> (Block, Vec<IndexCheck>, bool) {
+        let (rows, (found, alone)) = emitter.block(|emitter| {
+            let mut known = (Vec::new(), true);
+            let [first, end] = self.rows.clone();
+            emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
+                let length = self.offset(row.clone() + 1) - self.offset(row.clone());
+                let (short, grouped) = self.row(emitter, &row, Stage::Rows);
+                known = (grouped.found, self.reads_its_offsets(&short, &row));
+                let mut long = Block::from(Stmt::constant("int64_t", "row", row));
+                long.extend(listed.clone());
+                // Most groups have none.
+                let [from, to] = self.elements.clone();
+                emitter.push(Stmt::choose((to - from).gt(LONG).and(length.gt(LONG)), long, short));
+            });
+            known
+        });
+        (rows, found, alone)
+    }
+
+    fn reads_its_offsets(&self, block: &Block, row: &C) -> bool {
+        let mut own = true;
+        block.walk(&mut |statement| {
+            statement.expressions(&mut |value| {
+                value.walk(&mut |part| {
+                    if let C::Index(array, place) = part
+                        && **array == *self.offsets
+                    {
+                        own &= **place == *row || **place == row.clone() + 1;
+                    }
+                });
+            });
+        });
+        own
+    }
+
+    /// All terms first, and then a row in a lane; what is declared for it, what is done where, and for which groups. None where a
+    /// row is anything but one sum of terms that lie next to each other.
+    fn all_at_once(
+        &self,
+        emitter: &mut Emitter<'p>,
+        found: &[IndexCheck],
+        stop: &Block,
+    ) -> Option<(Vec<Stmt>, C, Block)> {
+        let kind = c_type(self.scalar);
+        let ([first, end], [from, to]) = (self.rows.clone(), self.elements.clone());
+        let array = |emitter: &mut Emitter<'p>, stem: &str, count: i64| {
+            let own = emitter.fresh(stem);
+            let mut declaration = Declaration::array("double", own.clone(), count);
+            declaration.attribute = Some("TW_ALIGNED".to_owned());
+            (name(own), Stmt::Declare(vec![declaration]))
+        };
+        let (list, list_declared) = array(emitter, "terms", GROUP[1] + 8);
+        let (sums, sums_declared) = array(emitter, "sums", GROUP[0]);
+        let stage = Stage::Terms(Box::new(terms::Terms::new(list.clone(), from.clone(), to.clone())));
+        let (_, grouped) = self.row(emitter, &first, stage);
+        let Stage::Terms(own) = grouped.stage else { return None };
+        let made = own.made().filter(|_| grouped.found == found)?;
+        let (rows, is_sum) = emitter.block(|emitter| {
+            let mut is_sum = false;
+            emitter.each(Level::SEQUENTIAL, first.clone(), end.clone(), |emitter, row| {
+                let bounds = [self.offset(row.clone()), self.offset(row.clone() + 1)];
+                let sum = sums.at(row.clone() - first.clone());
+                let (block, grouped) = self.row(
+                    emitter,
+                    &row,
+                    Stage::Sums(Box::new(terms::Sums { sum, bounds, found: 0, fits: true })),
+                );
+                is_sum = grouped.found.is_empty() && grouped.stage.is_one_sum();
+                block.into_iter().for_each(|statement| emitter.push(statement));
+            });
+            is_sum
+        });
+        if !is_sum {
+            return None;
+        }
+        let few = (to.clone() - from.clone()).le(GROUP[1]);
+        let short = (to - from.clone()).le((end.clone() - first.clone()) * SHORT);
+        let (start, next) = (emitter.fresh("r"), emitter.fresh("r"));
+        let [place, whole] = made.places;
+        let mut some = Block::from(Stmt::constant(
+            "int64_t",
+            next.clone(),
+            call("tw_min", [var(&start) + ROWS, end.clone()]),
+        ));
+        let filled = place.clone().lt(whole).and(place.clone().lt(self.offset(var(&next)) - from.clone()));
+        some.push(Stmt::go_on(terms::name_of(&place)?, filled, LANES, made.group));
+        let own = [list, from, self.offsets.at(var(&start)).address(), var(&next) - var(&start)];
+        let sums = sums + (var(&start) - first.clone());
+        some.push(Stmt::call(format!("tw_row_sums_f64_{kind}"), own.into_iter().chain([sums])));
+        let mut block = made.first;
+        block.push(Stmt::each("int64_t", start.clone(), first, var(&start).lt(end), ROWS, some));
+        block.push(Stmt::when(made.out, stop.clone()));
+        block.extend(rows);
+        Some((vec![list_declared, sums_declared], var(wide::IS_WIDE).and(few).and(short), block))
+    }
+}
+
+impl<'p> Emitter<'p> {
+    /// Rows in equal shares of rows and elements; very long ones are left, and shared by all threads afterwards.
+    pub(super) fn merged(
+        &mut self,
+        at: &At<'p>,
+        (offsets, scalar): (&C, Scalar),
+        length: C,
+        level: Level,
+        put: &Put<'p>,
+    ) {
+        let kind = c_type(scalar);
+        let slot = self.slots.scratch("long_rows", Scalar::I64);
+        let room = self.bind(Scalar::I64, offsets.at(length.clone()).cast("int64_t") / LONG + 1);
+        let list = self.room(slot, &room);
+        self.stop_if_wrong();
+        let count = self.changing(Scalar::I64, "count", int(0));
+        let counted = name(count.clone());
+        let beyond = self.changing(Scalar::I64, "beyond", int(0));
+        let mark = [name(beyond.clone()).address(), int(1), name("__ATOMIC_RELAXED")];
+        let mark = Stmt::call("__atomic_store_n", mark);
+        let stop = Block::from([mark.clone(), Stmt::Break]);
+        let next = call("__atomic_fetch_add", [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")]);
+        // Wrong offsets may list a row twice.
+        let listed = Block::from([
+            Stmt::constant("int64_t", "next", next),
+            Stmt::when(var("next").lt(room), Stmt::assign(list.at(var("next")), var("row"))),
+        ]);
+        let (team, (found, alone)) = self.block(|emitter| {
+            let share = |emitter: &mut Emitter<'p>, more: i64| {
+                let own = call("omp_get_thread_num", []).integer() + more;
+                let shares = call("omp_get_num_threads", []).integer();
+                let first = call(format!("tw_share_{kind}"), [offsets.clone(), length.clone(), own, shares]);
+                let named = emitter.fresh("share");
+                emitter.push(Stmt::constant("int64_t", named.clone(), first));
+                var(named)
+            };
+            let (first, end) = (share(emitter, 0), share(emitter, 1));
+            // Shares follow each other where offsets never decrease.
+            emitter.push(Stmt::when(first.clone().gt(end.clone()), mark.clone()));
+            let taken = emitter.changing(Scalar::I64, "taken", int(0));
+            let group = emitter.fresh("g");
+            let (body, (found, declared, alone)) = emitter.block(|emitter| {
+                let own = call(
+                    format!("tw_group_{kind}"),
+                    [offsets.clone(), var(&group), end.clone(), length.clone()],
+                );
+                emitter.push(Stmt::assign(var(&taken), own));
+                emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
+                let next = emitter.bind(Scalar::I64, var(&group) + var(&taken));
+                let mut own =
+                    Group { at, put, offsets, scalar, rows: [var(&group), next], elements: [int(0), int(0)] };
+                own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+                let (rows, found, alone) = own.one_by_one(emitter, &listed);
+                let mut slow = Block::new();
+                for check in &found {
+                    let inside = check.inside(&own.elements);
+                    slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
+                }
+                slow.extend(rows);
+                match own.all_at_once(emitter, &found, &stop) {
+                    Some((declared, which, fast)) => {
+                        emitter.push(Stmt::choose(which, fast, slow));
+                        (found, declared, alone)
+                    }
+                    None => {
+                        slow.into_iter().for_each(|statement| emitter.push(statement));
+                        (found, Vec::new(), alone)
+                    }
+                }
+            });
+            declared.into_iter().for_each(|statement| emitter.push(statement));
+            let within = var(&group).lt(end);
+            emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
+            (found, alone)
+        });
+        let later = if alone { self.checked_by_groups(offsets, kind) } else { Vec::new() };
+        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
+        self.push(Stmt::Block(team));
+        // All once more, which says what is wrong whatever the threads met first.
+        let mut all = Block::from(Stmt::assign(self.report().arrow("check"), int(0)));
+        all.extend(later.into_iter().map(Stmt::Expr));
+        all.extend(found.iter().map(IndexCheck::whole));
+        let memo = |own: &IndexCheck| {
+            Stmt::assign(name("tw").arrow("memo").at(own.check.clone()), own.length.clone() + 1)
+        };
+        let good: Block = found.iter().map(memo).collect();
+        self.push(Stmt::choose(name(beyond), all, good));
+        self.stop_if_wrong();
+        self.grouped = Some(Grouped { begin: int(0), found, done: true, stage: Stage::Rows });
+        let saved = self.levels.clone();
+        if let Some(inner) = self.levels.get_mut(1) {
+            *inner = Level { omp_schedule: OmpSchedule::Static, chunk: 0, ..Level::threads(level.schedule) };
+        }
+        self.each(Level::SEQUENTIAL, int(0), counted, |emitter, place| {
+            emitter.depth += 1;
+            let row = emitter.bind(Scalar::I64, list.at(place));
+            let view = at(emitter, row.clone());
+            put(emitter, row, view);
+            emitter.depth -= 1;
+        });
+        self.levels = saved;
+        self.grouped = None;
+    }
+
+    /// Leaves the check of these offsets to the groups of rows, but for the ends. What it was.
+    fn checked_by_groups(&mut self, offsets: &C, kind: &str) -> Vec<C> {
+        let (whole, ends) = (name(format!("tw_offsets_{kind}")), name(format!("tw_ends_{kind}")));
+        let mut found = Vec::new();
+        let mut exchange = |value: &mut C| {
+            let before = value.clone();
+            if let C::Call { function, arguments, .. } = value
+                && **function == whole
+                && arguments.first() == Some(offsets)
+            {
+                **function = ends.clone();
+                found.push(before);
+            }
+        };
+        for statement in &mut self.hoisted {
+            let Stmt::Declare(list) = statement else { continue };
+            for value in list.iter_mut().filter_map(|own| own.value.as_mut()) {
+                exchange(value);
+                if let C::Select(_, _, other) = value {
+                    exchange(other);
+                }
+            }
+        }
+        found
+    }
+}

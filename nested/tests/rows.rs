@@ -1,0 +1,178 @@
+//! Rows that are dealt out by their elements: sums of short rows, whose terms are computed by themselves, and checks by groups of rows.
+
+use crate::support::{Chance, cache, compiler, inputs, native, parsed};
+use nested::data::{Array, Inputs, Output};
+use nested::emit::generated::Mode;
+use nested::fault::FaultKind;
+use nested::interpret::{InterpretError, interpret};
+use nested::native::{Native, RunError, options};
+use nested::openmp::generate;
+
+/// Lengths of rows of many kinds.
+fn kinds(chance: &mut Chance) -> Vec<(&'static str, Vec<u64>)> {
+    let mut by_chance =
+        |rows: usize, longest: u64| (0..rows).map(|_| chance.below(longest)).collect::<Vec<u64>>();
+    let mut kinds = vec![
+        ("no rows", vec![]),
+        ("empty rows", vec![0; 300]),
+        ("rows of one", vec![1; 523]),
+        ("rows of three", vec![3; 300]),
+        ("rows of eight", vec![8; 131]),
+        ("rows of nine", vec![9; 300]),
+        ("rows of 27", vec![27; 90]),
+        ("few", by_chance(700, 4)),
+        ("short", by_chance(700, 20)),
+        ("around eight", by_chance(300, 6).iter().map(|length| length + 5).collect()),
+        ("up to four groups", by_chance(300, 40)),
+    ];
+    let mut skewed = by_chance(600, 9);
+    (skewed[77], skewed[305], skewed[306]) = (900, 5000, 70_000);
+    kinds.push(("a few long ones", skewed));
+    let mut empty = vec![0; 900];
+    (empty[0], empty[450], empty[899]) = (30, 1, 12);
+    kinds.push(("nearly all empty", empty));
+    kinds
+}
+
+fn given(lengths: &[u64], chance: &mut Chance, wide: [bool; 2]) -> Inputs {
+    let mut offsets = vec![0_i64];
+    lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + *length as i64));
+    let count = offsets[offsets.len() - 1];
+    let places = (0..count).map(|_| chance.below(50) as i64).collect();
+    let array = |wide: bool, list: Vec<i64>| match wide {
+        true => Array::I64(list),
+        false => Array::I32(list.into_iter().map(|value| value as i32).collect()),
+    };
+    // Zeros of both signs, too: a sum of no terms changes nothing.
+    let number = |chance: &mut Chance| if chance.below(9) == 0 { -0.0 } else { chance.number() };
+    inputs([
+        ("values", Array::F64((0..count).map(|_| number(chance)).collect())),
+        ("places", array(wide[0], places)),
+        ("offsets", array(wide[1], offsets)),
+        ("x", Array::F64((0..50).map(|_| number(chance)).collect())),
+        ("before", Array::F64(lengths.iter().map(|_| number(chance)).collect())),
+    ])
+}
+
+fn program_of(row: &str, places: &str, offsets: &str) -> String {
+    format!(
+        "nested rows_of {{ input values: [f64]; input places: [{places}]; input offsets: [{offsets}]; input x: [f64]; \
+         input before: [f64]; param s: f64 = 0.75; let rows = nest(values, offsets); let indices = nest(places, offsets); \
+         output y = map(|row, own, b| {row}, rows, indices, before); }}"
+    )
+}
+
+fn run(text: &str, inputs: &Inputs, mode: Mode, arguments: &[&str]) -> Option<Vec<Output>> {
+    let compiler = compiler()?;
+    let program = parsed(text);
+    let generated = generate(&program, &[], mode, "program");
+    let mut options = options(true, mode == Mode::Fast);
+    options.arguments.extend(arguments.iter().map(|own| (*own).to_owned()));
+    options.strict = true;
+    let built = Native::build(&program, generated, &compiler, &options, &cache()).unwrap();
+    let mut prepared = built.prepare(inputs).unwrap();
+    // Arrays of the first run are used again.
+    for threads in [3, 1] {
+        prepared.run(threads).unwrap_or_else(|error| panic!("{error}"));
+    }
+    Some(prepared.outputs())
+}
+
+/// With vectors and without: indices and offsets of either width, values before the terms, and what is done with the sum.
+#[test]
+fn rows_of_all_lengths_have_the_interpreters_bits() {
+    let row = "b * 2.0 - reduce(+, map(|v, a| s * v * a - v, row, gather(x, own)), b)";
+    let mut chance = Chance(11);
+    for (number, (kind, lengths)) in kinds(&mut chance).into_iter().enumerate() {
+        let wide = [number % 2 == 1, number % 3 != 1];
+        let type_of = |wide: bool| if wide { "i64" } else { "i32" };
+        let text = program_of(row, type_of(wide[0]), type_of(wide[1]));
+        let made = generate(&parsed(&text), &[], Mode::Deterministic, "program").text;
+        assert!(
+            made.contains(&format!("tw_row_sums_f64_{}_t(", if wide[1] { "int64" } else { "int32" })),
+            "{made}"
+        );
+        let inputs = given(&lengths, &mut chance, wide);
+        let expected = interpret(&parsed(&text), &inputs).unwrap();
+        for (mode, arguments) in
+            [(Mode::Deterministic, &[][..]), (Mode::Deterministic, &["-DTW_NARROW"]), (Mode::Fast, &[])]
+        {
+            let Some(found) = run(&text, &inputs, mode, arguments) else { return };
+            let same = match mode {
+                Mode::Deterministic => expected[0].same_bits(&found[0]),
+                Mode::Fast => expected[0].difference(&found[0]) < 1e-12,
+            };
+            assert!(same, "{kind} {mode:?} {arguments:?}\n{expected:?}\n{found:?}");
+        }
+    }
+}
+
+/// Terms that depend on more than their place among those of all rows, and rows that are more than one sum, are computed row by row.
+#[test]
+fn other_rows_are_computed_row_by_row() {
+    let mut chance = Chance(12);
+    let lengths: Vec<u64> = (0..400).map(|_| chance.below(20)).collect();
+    let rows = [
+        // The row's own number, the place within the row, and an element of the row that is the same for all terms.
+        "reduce(+, map(|v, a| v * a * b, row, gather(x, own)), 0.0)",
+        "reduce(+, map(|v, a, k| v * a * before[k], row, gather(x, own), range(0, len(row))), 0.0)",
+        "reduce(+, map(|v, a| v * a + (len(row) > 0 ? row[0] : 0.0), row, gather(x, own)), 0.0)",
+        // Two sums, and one of a part of the row.
+        "reduce(+, map(|v, a| v * a, row, gather(x, own)), 0.0) * reduce(+, map(|v, a| v - a, row, gather(x, own)), 0.0)",
+        "reduce(+, map(|k| row[k], range(0, min(len(row), 2))), 0.0)",
+        "reduce(max, map(|v, a| v * a, row, gather(x, own)), 0.0)",
+    ];
+    for row in rows {
+        let text = program_of(row, "i32", "i64");
+        let made = generate(&parsed(&text), &[], Mode::Deterministic, "program").text;
+        assert!(!made.contains("tw_row_sums_f64"), "{row}\n{made}");
+        let inputs = given(&lengths, &mut chance, [false, true]);
+        let expected = interpret(&parsed(&text), &inputs).unwrap();
+        let Some(found) = run(&text, &inputs, Mode::Deterministic, &[]) else { return };
+        assert!(expected[0].same_bits(&found[0]), "{row}\n{expected:?}\n{found:?}");
+    }
+}
+
+/// Offsets are checked by groups of rows, too: what is wrong is said as if all were looked at first.
+#[test]
+fn wrong_offsets_of_late_rows_are_found_before_they_are_used() {
+    let Some(compiler) = compiler() else { return };
+    let program = parsed(nested::shipped::text("spmv").unwrap());
+    let mut chance = Chance(13);
+    let lengths: Vec<u64> = (0..2000).map(|_| chance.below(9)).collect();
+    let mut inputs = given(&lengths, &mut chance, [false, true]);
+    let (values, places) = (inputs.remove("values").unwrap(), inputs.remove("places").unwrap());
+    inputs.remove("before");
+    inputs.extend([("nonzeros".to_owned(), values), ("columns".to_owned(), places)]);
+    let Some(Array::I64(offsets)) = inputs.get("offsets").cloned() else { panic!("other types") };
+    let last = offsets.len() - 1;
+    let mut count = 0;
+    let wrongs = [i64::MIN, -1, 0, i64::MAX, offsets[last] + 1, 1 << 40];
+    for place in [0, 1, 255, 256, last / 2, last - 1, last] {
+        for wrong in wrongs {
+            let mut own = offsets.clone();
+            own[place] = wrong;
+            if own == offsets {
+                continue;
+            }
+            inputs.insert("offsets".to_owned(), Array::I64(own));
+            // Another length of a row may be right.
+            let expected = match interpret(&program, &inputs) {
+                Err(InterpretError::Fault(fault)) => fault,
+                _ => continue,
+            };
+            count += 1;
+            let found = native(&program, &[], Mode::Deterministic, &compiler, &inputs);
+            let Err(RunError::Fault(found)) = found else { panic!("no fault of {wrong} at {place}") };
+            assert_eq!(found.kind, FaultKind::Offsets);
+            assert_eq!(found.numbers, expected.numbers, "{wrong} at {place}");
+        }
+    }
+    assert!(count > 30, "{count}");
+    // All decreasing: no share of rows is as it should be.
+    let mut own: Vec<i64> = offsets.iter().rev().copied().collect();
+    (own[0], own[last]) = (0, offsets[last]);
+    inputs.insert("offsets".to_owned(), Array::I64(own));
+    let found = native(&program, &[], Mode::Deterministic, &compiler, &inputs);
+    assert!(matches!(found, Err(RunError::Fault(fault)) if fault.kind == FaultKind::Offsets));
+}
