@@ -1,7 +1,7 @@
 //! Checks that the elements of an input are indices of a sequence: all at once, or those of some rows just before these are
 //! computed, while they are in the cache.
 
-use super::terms::Stage;
+use super::stage::Stage;
 use c_tree::{Expr as C, Stmt, call, name};
 
 /// A check that all elements of an array are indices of a sequence.

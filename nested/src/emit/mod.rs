@@ -11,6 +11,7 @@ pub mod indices;
 mod operators;
 mod scan;
 pub mod slots;
+pub mod stage;
 pub mod terms;
 mod unused;
 pub mod value;

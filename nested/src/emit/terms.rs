@@ -4,72 +4,12 @@
 use super::emitter::{Emitter, View};
 use super::fold::Folding;
 use super::indices::IndexCheck;
+use super::stage::{Made, Stage};
 use super::view::flat;
 use super::wide::{self, Inside, Lanes};
 use crate::program::{Builtin, LANES, Scalar, Type};
 use c_tree::{Block, Expr as C, Stmt, name, var};
 use std::collections::BTreeSet;
-
-/// What is emitted of the rows of a group.
-pub enum Stage {
-    /// All.
-    Rows,
-    /// The terms of the only sum.
-    Terms(Box<Terms>),
-    /// What is done with the sum, which is known.
-    Sums(Box<Sums>),
-}
-
-/// Terms of all rows of a group.
-pub struct Terms {
-    list: C,
-    elements: [C; 2],
-    found: usize,
-    made: Option<Made>,
-}
-
-/// How they are made.
-pub struct Made {
-    /// The terms behind the last whole group of lanes, and the checks of their indices.
-    pub first: Block,
-    /// The place of the next group, as the first term has 0, and the one behind the last group.
-    pub places: [C; 2],
-    /// The terms of a group.
-    pub group: Block,
-    /// Whether an index is wrong.
-    pub out: C,
-}
-
-/// The sum of a row without what comes before it; -0 of no terms.
-pub struct Sums {
-    /// The sum.
-    pub sum: C,
-    /// Where the row begins and ends.
-    pub bounds: [C; 2],
-    /// How many reductions there are.
-    pub found: usize,
-    /// Whether each is the sum of the row's elements.
-    pub fits: bool,
-}
-
-impl Terms {
-    /// Terms for an array, of elements from one place up to before another one.
-    pub fn new(list: C, from: C, to: C) -> Terms {
-        Terms { list, elements: [from, to], found: 0, made: None }
-    }
-
-    /// How they are made, where a row is one sum.
-    pub fn made(self) -> Option<Made> {
-        self.made.filter(|_| self.found == 1)
-    }
-}
-
-impl Stage {
-    /// Whether a row is one sum of its elements.
-    pub fn is_one_sum(&self) -> bool {
-        matches!(self, Stage::Sums(own) if own.found == 1 && own.fits)
-    }
-}
 
 impl<'p> Emitter<'p> {
     /// A reduction in a row whose terms or sum are emitted by themselves; whether it was that.

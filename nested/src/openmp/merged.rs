@@ -4,7 +4,8 @@
 use crate::analysis::{Level, OmpSchedule};
 use crate::emit::emitter::{At, Emitter, View, c_type};
 use crate::emit::indices::{Grouped, IndexCheck};
-use crate::emit::terms::{self, Stage};
+use crate::emit::stage::{Stage, Sums, Terms};
+use crate::emit::terms::name_of;
 use crate::emit::wide;
 use crate::program::{LANES, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
@@ -112,7 +113,7 @@ impl<'p> Group<'p, '_> {
         };
         let (list, list_declared) = array(emitter, "terms", GROUP[1] + 8);
         let (sums, sums_declared) = array(emitter, "sums", GROUP[0]);
-        let stage = Stage::Terms(Box::new(terms::Terms::new(list.clone(), from.clone(), to.clone())));
+        let stage = Stage::Terms(Box::new(Terms::new(list.clone(), from.clone(), to.clone())));
         let (_, grouped) = self.row(emitter, &first, stage);
         let Stage::Terms(own) = grouped.stage else { return None };
         let made = own.made().filter(|_| grouped.found == found)?;
@@ -124,7 +125,7 @@ impl<'p> Group<'p, '_> {
                 let (block, grouped) = self.row(
                     emitter,
                     &row,
-                    Stage::Sums(Box::new(terms::Sums { sum, bounds, found: 0, fits: true })),
+                    Stage::Sums(Box::new(Sums { sum, bounds, found: 0, fits: true })),
                 );
                 is_sum = grouped.found.is_empty() && grouped.stage.is_one_sum();
                 block.into_iter().for_each(|statement| emitter.push(statement));
@@ -144,7 +145,7 @@ impl<'p> Group<'p, '_> {
             call("tw_min", [var(&start) + ROWS, end.clone()]),
         ));
         let filled = place.clone().lt(whole).and(place.clone().lt(self.offset(var(&next)) - from.clone()));
-        some.push(Stmt::go_on(terms::name_of(&place)?, filled, LANES, made.group));
+        some.push(Stmt::go_on(name_of(&place)?, filled, LANES, made.group));
         let own = [list, from, self.offsets.at(var(&start)).address(), var(&next) - var(&start)];
         let sums = sums + (var(&start) - first.clone());
         some.push(Stmt::call(format!("tw_row_sums_f64_{kind}"), own.into_iter().chain([sums])));

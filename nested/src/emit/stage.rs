@@ -1,0 +1,64 @@
+//! What of the rows of a group is emitted: all, or the terms of their sums and the sums each by themselves.
+
+use c_tree::{Block, Expr as C};
+
+/// What is emitted of the rows of a group.
+pub enum Stage {
+    /// All.
+    Rows,
+    /// The terms of the only sum.
+    Terms(Box<Terms>),
+    /// What is done with the sum, which is known.
+    Sums(Box<Sums>),
+}
+
+/// Terms of all rows of a group.
+pub struct Terms {
+    pub(super) list: C,
+    pub(super) elements: [C; 2],
+    pub(super) found: usize,
+    pub(super) made: Option<Made>,
+}
+
+/// How they are made.
+pub struct Made {
+    /// The terms behind the last whole group of lanes, and the checks of their indices.
+    pub first: Block,
+    /// The place of the next group, as the first term has 0, and the one behind the last group.
+    pub places: [C; 2],
+    /// The terms of a group.
+    pub group: Block,
+    /// Whether an index is wrong.
+    pub out: C,
+}
+
+/// The sum of a row without what comes before it; -0 of no terms.
+pub struct Sums {
+    /// The sum.
+    pub sum: C,
+    /// Where the row begins and ends.
+    pub bounds: [C; 2],
+    /// How many reductions there are.
+    pub found: usize,
+    /// Whether each is the sum of the row's elements.
+    pub fits: bool,
+}
+
+impl Terms {
+    /// Terms for an array, of elements from one place up to before another one.
+    pub fn new(list: C, from: C, to: C) -> Terms {
+        Terms { list, elements: [from, to], found: 0, made: None }
+    }
+
+    /// How they are made, where a row is one sum.
+    pub fn made(self) -> Option<Made> {
+        self.made.filter(|_| self.found == 1)
+    }
+}
+
+impl Stage {
+    /// Whether a row is one sum of its elements.
+    pub fn is_one_sum(&self) -> bool {
+        matches!(self, Stage::Sums(own) if own.found == 1 && own.fits)
+    }
+}
