@@ -7,16 +7,17 @@
 use crate::ast::{CType, ExprKind, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
+use crate::others::{self, Other};
 use crate::own_pragmas::OwnFile;
 use crate::parse::{File, Loop, Part, Region};
-use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, preprocess};
+use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
 use crate::{codes, over_space, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
 use safe_io::input;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use text_escape::suggest;
 
@@ -71,9 +72,9 @@ pub fn find(
 ) -> Result<Found, Diagnostics> {
     let source = Arc::clone(&preprocessed.source);
     let refuse = |list| Diagnostics::new(Arc::clone(&source), list);
-    let others = other_sources(&preprocessed, path, options);
+    let others = others::of(&preprocessed, path, options);
     let mut sources = Vec::new();
-    for other in &others {
+    for other in others.iter().filter_map(|other| other.preprocessed.as_ref()) {
         sources.push(File::new(other).map_err(|diagnostic| refuse(vec![*diagnostic]))?);
     }
     let file = File::new(&preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?.with(&sources);
@@ -88,8 +89,15 @@ pub fn find(
         }
         return Err(refuse(vec![diagnostic]));
     }
-    let mut search =
-        Search { file: &file, preprocessed: &preprocessed, path, check, found: Vec::new(), left: Vec::new() };
+    let mut search = Search {
+        file: &file,
+        preprocessed: &preprocessed,
+        path,
+        others: &others,
+        check,
+        found: Vec::new(),
+        left: Vec::new(),
+    };
     let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
@@ -117,40 +125,17 @@ pub fn find(
     Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
 }
 
-/// The program's other sources, as far as they can be read.
-fn other_sources(main: &Preprocessed, path: &Path, options: &Options) -> Vec<Preprocessed> {
-    let found = other_paths(main, path, options);
-    found.iter().filter_map(|source| preprocess(source, options).ok()?.ok()).collect()
-}
-
 /// The texts of the program's own files, as far as they can be read; the first is the one that is named.
 pub(crate) fn own_files(main: &Preprocessed, path: &Path, options: &Options) -> Vec<OwnFile> {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let first = OwnFile { name: name(path), text: main.source.text.clone() };
-    let others = main.headers.iter().cloned().chain(other_paths(main, path, options));
-    let read = others.filter_map(|other| {
-        let bytes = input::read(&other, MOST_BYTES as u64).ok()?;
-        Some(OwnFile { name: name(&other), text: String::from_utf8_lossy(&bytes).into_owned() })
+    let others = others::of(main, path, options);
+    let sources = others.iter().map(|other| &other.path);
+    let read = others::headers(main, &others).into_iter().chain(sources).filter_map(|other| {
+        let bytes = input::read(other, MOST_BYTES as u64).ok()?;
+        Some(OwnFile { name: name(other), text: String::from_utf8_lossy(&bytes).into_owned() })
     });
     std::iter::once(first).chain(read).collect()
-}
-
-/// Where the program's other sources are: those that are named, and those beside its headers.
-fn other_paths(main: &Preprocessed, path: &Path, options: &Options) -> Vec<PathBuf> {
-    let beside =
-        main.headers.iter().map(|header| header.with_extension("c")).filter(|source| source.is_file());
-    let same = |a: &Path, b: &Path| a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a));
-    let mut found: Vec<PathBuf> = Vec::new();
-    for source in options.with.iter().cloned().chain(beside) {
-        let known = std::iter::once(path)
-            .chain(main.headers.iter().map(PathBuf::as_path))
-            .chain(found.iter().map(PathBuf::as_path))
-            .any(|other| same(other, &source));
-        if !known && source.extension().is_some_and(|extension| extension == "c") {
-            found.push(source);
-        }
-    }
-    found
 }
 
 /// Most loops of which it is said why they are no iterated stencils.
@@ -195,6 +180,7 @@ struct Search<'a> {
     file: &'a File<'a>,
     preprocessed: &'a Arc<Preprocessed>,
     path: &'a Path,
+    others: &'a [Other],
     check: Check<'a>,
     found: Vec<CProgram>,
     left: Vec<Left>,
@@ -388,9 +374,17 @@ impl Search<'_> {
                 second.ok_or(why)?
             }
         };
-        let preprocessed = Arc::clone(self.preprocessed);
-        let program =
-            CProgram { preprocessed, region, nest, stencil, program: Arc::new(program), one_at_a_time: None };
+        let program = CProgram {
+            file: self.path.to_owned(),
+            others: self.others.iter().map(|other| other.path.clone()).collect(),
+            headers: others::headers(self.preprocessed, self.others).into_iter().cloned().collect(),
+            preprocessed: Arc::clone(self.preprocessed),
+            region,
+            nest,
+            stencil,
+            program: Arc::new(program),
+            one_at_a_time: None,
+        };
         if let Some(reason) = never_large_enough(&program) {
             return Err(vec![reason]);
         }
@@ -501,7 +495,7 @@ fn nothing(text: &str, options: &Options, jump: Option<Span>) -> Diagnostic {
     Diagnostic::error(codes::NO_SCOP, first_line(text), message)
         .note("an iterated stencil is `for (t ..) for (i ..) for (j ..) A[(t+1)%2][i][j] = ..;` or the like")
         .note("a loop whose index is a subscript of what it computes is a loop over space")
-        .hint("name the file that holds the time loop; others of the same program are named with --with")
+        .hint("name the other sources of the program with --with: the time loop may be in one of them")
 }
 
 /// The name of a file's program: a C identifier that no other file of the user's has.

@@ -34,6 +34,7 @@ mod find;
 mod inline;
 mod integer;
 pub mod nest;
+mod others;
 mod over_space;
 mod own_pragmas;
 pub mod parse;
@@ -76,7 +77,8 @@ pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, 
     Ok(read_all(path, options)?.and_then(|found| first(found).ok_or_else(none)))
 }
 
-/// Reads a C program: all its time loops.
+/// Reads a C program: all time loops of its file; where it has none, those of the first of its other sources that has some, which
+/// takes the file's place.
 ///
 /// # Errors
 /// As for [`read`].
@@ -84,25 +86,61 @@ pub fn read_all(path: &Path, options: &Options) -> std::io::Result<Result<Found,
     let found = read_as(path, &Options { openmp: OwnOpenMp::Off, ..options.clone() })?;
     Ok(match options.openmp {
         OwnOpenMp::Off => found,
-        OwnOpenMp::AsNeeded | OwnOpenMp::On => found.map(|found| with_pragmas(found, path, options)),
+        OwnOpenMp::AsNeeded | OwnOpenMp::On => found.map(|found| with_pragmas(found, options)),
     })
 }
 
 /// Reads a C program with exactly these options.
 fn read_as(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diagnostics>> {
-    let read = preprocess::preprocess(path, options)?;
+    let preprocessed = match preprocess::preprocess(path, options)? {
+        Ok(preprocessed) => preprocessed,
+        Err(reasons) => return Ok(Err(reasons)),
+    };
+    let marked = !preprocessed.marks.is_empty();
+    let main = (!marked).then(|| preprocessed.clone());
     let check = |program: &CProgram| preprocess::check_cut(program, path, options);
-    Ok(read.and_then(|preprocessed| on_large_stack(preprocessed, path, options, &check)))
+    let found = on_large_stack(preprocessed, path, options, &check);
+    Ok(match (found, main) {
+        (Err(reasons), Some(main)) if has_no_time_loop(&reasons) => {
+            elsewhere(&main, path, options).unwrap_or(Err(reasons))
+        }
+        (found, _) => found,
+    })
+}
+
+fn has_no_time_loop(reasons: &Diagnostics) -> bool {
+    reasons.list.iter().all(|reason| reason.code == codes::NO_SCOP)
+}
+
+/// The time loops of the first of the other sources that has some that can be taken, or else the reasons of the first that has some.
+fn elsewhere(main: &Preprocessed, path: &Path, options: &Options) -> Option<Result<Found, Diagnostics>> {
+    let others = others::of(main, path, options);
+    let paths: Vec<&Path> = others.iter().map(|other| other.path.as_path()).collect();
+    let mut refused = None;
+    for other in &others {
+        let Some(preprocessed) = other.preprocessed.clone() else { continue };
+        let with = std::iter::once(path).chain(paths.iter().copied().filter(|one| *one != other.path));
+        let options = Options { with: with.map(Path::to_owned).collect(), ..options.clone() };
+        let check = |program: &CProgram| preprocess::check_cut(program, &other.path, &options);
+        match on_large_stack(preprocessed, &other.path, &options, &check) {
+            Ok(found) => return Some(Ok(found)),
+            Err(reasons) if has_no_time_loop(&reasons) => {}
+            Err(reasons) => refused = refused.or(Some(reasons)),
+        }
+    }
+    refused.map(Err)
 }
 
 /// Lets the program's own OpenMP pragmas mean what they say, where that can be.
-fn with_pragmas(found: Found, path: &Path, options: &Options) -> Found {
+fn with_pragmas(found: Found, options: &Options) -> Found {
     let Some(first) = found.taken.first() else { return found };
-    let files = find::own_files(&first.preprocessed, path, options);
+    let path = first.file.clone();
+    let options = &Options { with: first.others.clone(), ..options.clone() };
+    let files = find::own_files(&first.preprocessed, &path, options);
     if !files.iter().any(OwnFile::has_pragmas) {
         return found;
     }
-    match read_with_pragmas(&found, &files, path, options) {
+    match read_with_pragmas(&found, &files, &path, options) {
         Ok(again) => again.unwrap_or(found).with_own_pragmas(OwnPragmas::Kept),
         Err(why) => found.with_own_pragmas(OwnPragmas::Left(why)),
     }

@@ -6,11 +6,18 @@ use crate::parse::Region;
 use crate::preprocess::{OwnPragmas, Preprocessed};
 use crate::recognise::{Stencil, What};
 use polyhedral::program::Program;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A C program with an iterated stencil: every stage of it.
 #[derive(Debug, Clone)]
 pub struct CProgram {
+    /// The file that holds it: the one that was named, or another source of the program.
+    pub file: PathBuf,
+    /// The program's other sources.
+    pub others: Vec<PathBuf>,
+    /// The headers of all of them, each once.
+    pub headers: Vec<PathBuf>,
     /// The file, preprocessed.
     pub preprocessed: Arc<Preprocessed>,
     /// The region and what it needs.

@@ -45,7 +45,7 @@ fn check(result: Result<Found, Diagnostics>, name: &str) {
                 polyhedral::parse("converted.stencil", &text).unwrap_or_else(|why| panic!("{text}\n{why}"));
             }
             for target in [Target::OpenMp, Target::Cuda] {
-                rewrite(&programs, Path::new(name), &Options::default(), &[], target).unwrap();
+                rewrite(&programs, &Options::default(), target).unwrap();
             }
         }
         Err(diagnostics) => {
@@ -220,7 +220,7 @@ fn read_file(bytes: &[u8]) {
     let read = c_frontend::read_all(&path, &Options::default()).unwrap();
     if let Ok(found) = &read {
         let programs: Vec<&CProgram> = found.taken.iter().collect();
-        rewrite(&programs, &path, &Options::default(), &[], Target::OpenMp).unwrap();
+        rewrite(&programs, &Options::default(), Target::OpenMp).unwrap();
     }
     if let Err(diagnostics) = read {
         assert!(!diagnostics.list.is_empty());

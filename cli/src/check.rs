@@ -95,15 +95,15 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
     let _temporary = toolchain::interrupt::register(folder.path());
     let compiled = compile::compile(&compile_arguments(arguments, folder.path()), session)?;
     let options = arguments.plan.c.options();
-    let (sources, own_openmp) = match &compiled.c {
+    let (original, sources, own_openmp) = match &compiled.c {
         Some(c) => {
-            let source = CSource { programs: &[c], path, options: &options, with: &arguments.with };
-            (c_program::other_sources(&source)?, c_program::own_openmp(c))
+            let source = CSource { programs: &[c], options: &options };
+            (c_program::file(c), c_program::other_sources(&source)?, c_program::own_openmp(c))
         }
-        None => (Vec::new(), false),
+        None => (path, Vec::new(), false),
     };
     let request = Request {
-        original: path,
+        original,
         sources: &sources,
         own_openmp,
         defines: &options.defines,

@@ -229,7 +229,7 @@ impl Array<'_> {
         let mut points = vec![format!("&{}", self.element(&low))];
         points.extend((0..self.dimension()).map(next));
         lines.line(format!(
-            "{}_box(&tw, {}, {back}, (const ptrdiff_t[]){{ {} }}, (const ptrdiff_t[]){{ {} }},",
+            "{}_box(&tw_data, {}, {back}, (const ptrdiff_t[]){{ {} }}, (const ptrdiff_t[]){{ {} }},",
             self.name(),
             self.view(),
             self.from(&low),
@@ -261,7 +261,7 @@ impl Array<'_> {
             false => ("1".to_owned(), "0".to_owned()),
         };
         let body = format!(
-            "{}_row(&tw, {}, {back}, (const ptrdiff_t[]){{ {} }}, {count}, &{}, {next});",
+            "{}_row(&tw_data, {}, {back}, (const ptrdiff_t[]){{ {} }}, {count}, &{}, {next});",
             self.name(),
             self.view(),
             self.from(&at),

@@ -46,7 +46,7 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     for d in 0..stencil.dimension {
         let least = least_size(program, boxes, d);
         if least > 1 {
-            sizes.push(format!("tw.own_n[{d}] >= {least}"));
+            sizes.push(format!("tw_data.own_n[{d}] >= {least}"));
         }
     }
     for (high, low) in &stencil.assumed {
@@ -81,7 +81,7 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     lines.block("if (!tw_reason)", |lines| {
         touches(program, boxes, lines);
         arrays::places(program, boxes, lines);
-        lines.line(format!("tw_reason = {name}_open(&tw);"));
+        lines.line(format!("tw_reason = {name}_open(&tw_data);"));
     });
 }
 

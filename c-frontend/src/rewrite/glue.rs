@@ -9,7 +9,6 @@ use crate::recognise::What;
 use crate::text::type_text;
 use polyhedral::program::{ElementType, Field, FieldRole, Series};
 use serde::Serialize;
-use std::path::Path;
 use text_escape::comment;
 
 /// What the templates of the buffers need.
@@ -85,7 +84,7 @@ struct Values {
 }
 
 impl Glue {
-    pub fn new(source: &CProgram, path: &Path, target: Target) -> Self {
+    pub fn new(source: &CProgram, target: Target) -> Self {
         let program = &source.program;
         let dimension = program.dimension();
         let (mut first_view, mut first_level) = (0, 0);
@@ -133,7 +132,7 @@ impl Glue {
         Glue {
             name: program.name.clone(),
             glue: format!("{}_glue.h", program.name),
-            file: path.file_name().map(|name| comment(&name.to_string_lossy())).unwrap_or_default(),
+            file: source.file.file_name().map(|name| comment(&name.to_string_lossy())).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION"),
             guard: program.name.clone(),
             option: program.name.to_uppercase(),

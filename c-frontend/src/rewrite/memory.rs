@@ -92,10 +92,10 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
 pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
     let (nest, name) = (&program.nest, &program.program.name);
     written(program, boxes, lines, &|first, last, id, written| {
-        format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});")
+        format!("{name}_touches(&tw_data, &{first}, &{last}, sizeof {first}, {id}, {written});")
     });
     for own in &nest.reached {
-        lines.line(format!("{name}_touches(&tw, &{own}, &{own}, sizeof {own}, 0, 1);"));
+        lines.line(format!("{name}_touches(&tw_data, &{own}, &{own}, sizeof {own}, 0, 1);"));
     }
     for address in &nest.memory {
         lines.line(data(name, address));
@@ -122,5 +122,5 @@ pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut 
 
 /// A value in memory that is read, and does not change.
 fn data(name: &str, address: &str) -> String {
-    format!("{name}_reads(&tw, {address}, sizeof *({address}));")
+    format!("{name}_reads(&tw_data, {address}, sizeof *({address}));")
 }

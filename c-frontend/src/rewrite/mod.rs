@@ -27,7 +27,6 @@ use crate::{CProgram, Options};
 use glue::Glue;
 use handlebars::Handlebars;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The program around the tiled loops `NAME.c` or `NAME.cu` with their header `NAME.h`, which the back end writes: the
@@ -37,14 +36,12 @@ use std::sync::LazyLock;
 /// Files that cannot be read, names that a build file cannot hold.
 pub fn rewrite(
     programs: &[&CProgram],
-    path: &Path,
     options: &Options,
-    more_sources: &[PathBuf],
     target: Target,
 ) -> Result<Vec<OutputFile>, RewriteError> {
     let Some(first) = programs.first() else { return Ok(Vec::new()) };
-    let sources = Sources::find(first, path, options, more_sources)?;
-    let glues: Vec<Glue> = programs.iter().map(|program| Glue::new(program, path, target)).collect();
+    let sources = Sources::find(first, options)?;
+    let glues: Vec<Glue> = programs.iter().map(|program| Glue::new(program, target)).collect();
     let text = |name: String, text: String| OutputFile { name: name.into(), bytes: text.into_bytes() };
     let extension = if target == Target::Cuda { "cu" } else { "c" };
     let mut files = vec![OutputFile {

@@ -86,7 +86,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     } else {
         steps::tested(name, tests, &mut lines, &|lines| {
             attempt(program, &boxes, lines, &|lines| {
-                lines.line(format!("if (!tw_reason && !tw_certain) tw_reason = {name}_keep(&tw);"));
+                lines.line(format!("if (!tw_reason && !tw_certain) tw_reason = {name}_keep(&tw_data);"));
             });
         });
     }
@@ -186,14 +186,14 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
     for (d, (low, high)) in stencil.grid.iter().enumerate() {
         lines.line(format!("const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};", c_bound(low), c_bound(high)));
     }
-    lines.line(format!("struct {name}_data tw = {{ 0 }};"));
+    lines.line(format!("struct {name}_data tw_data = {{ 0 }};"));
     for d in 0..stencil.dimension {
-        lines.line(format!("tw.own_n[{d}] = tw_high{d} - tw_low{d};"));
+        lines.line(format!("tw_data.own_n[{d}] = tw_high{d} - tw_low{d};"));
     }
     match &nest.colours {
         // Each pass over the points of a colour is a step.
-        Some(colours) => lines.line(format!("tw.own_steps = {} * tw_steps;", colours.passes.len())),
-        None => lines.line("tw.own_steps = tw_steps;"),
+        Some(colours) => lines.line(format!("tw_data.own_steps = {} * tw_steps;", colours.passes.len())),
+        None => lines.line("tw_data.own_steps = tw_steps;"),
     }
     decide(program, boxes, lines);
     before(lines);
@@ -206,9 +206,9 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
         for (number, series) in nest.series.iter().enumerate() {
             let target = &program.program.series[number].name;
             let body = match nest.colours.as_ref().map(|colours| colours.passes.len()) {
-                None => format!("tw.tw_{target}[tw_s] = {};", series.text),
+                None => format!("tw_data.tw_{target}[tw_s] = {};", series.text),
                 Some(passes) => format!(
-                    "for (int tw_c = 0; tw_c < {passes}; ++tw_c) tw.tw_{target}[{passes} * tw_s + tw_c] = {};",
+                    "for (int tw_c = 0; tw_c < {passes}; ++tw_c) tw_data.tw_{target}[{passes} * tw_s + tw_c] = {};",
                     series.text
                 ),
             };
@@ -216,13 +216,13 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
         }
         for (number, scalar) in nest.scalars.iter().enumerate() {
             let target = &program.program.parameters[number].name;
-            lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
+            lines.line(format!("tw_data.tw_{target} = (double)({});", scalar.text));
         }
-        lines.line(format!("tw_reason = {name}_compute(&tw);"));
+        lines.line(format!("tw_reason = {name}_compute(&tw_data);"));
         lines.line("tw_done = !tw_reason;");
         // What tests decide about is closed by them.
         if nest.observed.as_ref().is_none_or(|observed| observed.tests.is_empty()) {
-            lines.line(format!("{name}_close(&tw);"));
+            lines.line(format!("{name}_close(&tw_data);"));
         }
     });
 }
@@ -240,10 +240,10 @@ fn lcm(a: usize, b: usize) -> usize {
 fn buffer(program: &CProgram, number: usize) -> String {
     let dimension = program.stencil.dimension;
     let index = (0..dimension).map(|d| {
-        let stride = if d + 1 < dimension { format!(" * tw.own_stride[{d}]") } else { String::new() };
+        let stride = if d + 1 < dimension { format!(" * tw_data.own_stride[{d}]") } else { String::new() };
         format!("(tw_x{d} - tw_low{d}){stride}")
     });
-    format!("tw.tw_{}[{}]", program.program.fields[number].name, index.collect::<Vec<_>>().join(" + "))
+    format!("tw_data.tw_{}[{}]", program.program.fields[number].name, index.collect::<Vec<_>>().join(" + "))
 }
 
 /// Loops over boxes.

@@ -22,16 +22,12 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Finds them. A header `x.h` beside a source `x.c` brings that source along.
+    /// Finds them.
     ///
     /// # Errors
     /// Files that cannot be read.
-    pub fn find(
-        program: &CProgram,
-        path: &Path,
-        options: &Options,
-        more: &[PathBuf],
-    ) -> Result<Sources, RewriteError> {
+    pub fn find(program: &CProgram, options: &Options) -> Result<Sources, RewriteError> {
+        let path = program.file.as_path();
         let own_folder = absolute(path.parent().unwrap_or(Path::new("")));
         let main = PathBuf::from(path.file_name().unwrap_or(path.as_os_str()));
         let mut sources = Sources { main: main.clone(), ..Sources::default() };
@@ -47,9 +43,7 @@ impl Sources {
                 folders.iter().filter_map(|(folder, to)| Some((folder, to, file.strip_prefix(folder).ok()?)));
             fits.max_by_key(|(folder, ..)| folder.components().count()).map(|(_, to, rest)| to.join(rest))
         };
-        let main_file = absolute(path);
-        let headers: Vec<PathBuf> =
-            program.preprocessed.headers.iter().map(|header| absolute(header)).collect();
+        let headers: Vec<PathBuf> = program.headers.iter().map(|header| absolute(header)).collect();
         // `#include "../x.h"` goes from the file's own folder to one above it: both are mirrored below `outer`.
         let outside = || headers.iter().filter(|header| place_of(header).is_none());
         let above = outside().try_fold(own_folder.clone(), |above, header| common(&above, header));
@@ -76,21 +70,17 @@ impl Sources {
                 continue;
             };
             sources.copy(header, to)?;
-            let companion = header.with_extension("c");
-            // One that is itself included is no source of its own.
-            if companion.is_file()
-                && companion != main_file
-                && !headers.contains(&companion)
-                && let Some(to) = place_of(&companion)
-            {
-                sources.copy(&companion, to.clone())?;
-                sources.others.push(to);
-                sources.originals.push(companion);
-            }
         }
-        for file in more {
+        for file in &program.others {
             let file = absolute(file);
-            let to = place_of(&file).unwrap_or_else(|| PathBuf::from(file.file_name().unwrap_or_default()));
+            let to = place_of(&file).unwrap_or_else(|| {
+                // Its headers are where it sees them from its own folder.
+                let folder = file.parent().unwrap_or(&own_folder).to_owned();
+                if !sources.quote_dirs.contains(&folder) {
+                    sources.quote_dirs.push(folder);
+                }
+                PathBuf::from(file.file_name().unwrap_or_default())
+            });
             if !sources.others.contains(&to) && to != main {
                 sources.copy(&file, to.clone())?;
                 sources.others.push(to);

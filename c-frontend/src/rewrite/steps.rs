@@ -122,20 +122,20 @@ pub(super) fn tested(name: &str, tests: &[Test], lines: &mut Lines, attempt: &dy
         lines.line(format!("tw_reason = {name}_nothing;"));
         attempt(lines);
         lines.block("if (!tw_done)", |lines| {
-            lines.line(format!("{name}_close(&tw);"));
+            lines.line(format!("{name}_close(&tw_data);"));
             lines.line("break;");
         });
         lines.line("/* Steps of which some point says that the loop goes on. */");
         lines.line("ptrdiff_t tw_passed = tw_certain ? tw_steps : 0;");
         lines.block("if (!tw_certain)", |lines| {
-            lines.line(format!("const unsigned long long tw_sure = {name}_sure(&tw);"));
+            lines.line(format!("const unsigned long long tw_sure = {name}_sure(&tw_data);"));
             lines.line("while (tw_passed < tw_steps && (tw_sure >> tw_passed & 1)) ++tw_passed;");
             lines.line("tw_most = tw_passed < tw_steps ? tw_passed : 2 * tw_steps;");
             lines.line("if (tw_passed > 0) tw_pause = 0;");
             lines.line("else tw_paused = tw_pause = tw_pause < 512 ? 2 * tw_pause + 2 : tw_pause;");
         });
-        lines.line(format!("{name}_settle(&tw, tw_passed == tw_steps);"));
-        lines.line(format!("{name}_close(&tw);"));
+        lines.line(format!("{name}_settle(&tw_data, tw_passed == tw_steps);"));
+        lines.line(format!("{name}_close(&tw_data);"));
         lines.line("if (tw_passed == tw_steps) break;");
         lines.line("/* Back to the first step, and only so far as is sure. */");
         lines.line("tw_done = 0;");

@@ -43,7 +43,7 @@ pub struct CompileArguments {
     #[arg(long, value_name = "NAME", value_parser = parse_prefix)]
     pub prefix: Option<String>,
     /// Another source of the same C program; may be repeated. A source `x.c` beside a header `x.h` that is
-    /// included is found without
+    /// included is found without; the time loop may be in any of them
     #[arg(long, value_name = "FILE", help_heading = "C files")]
     pub with: Vec<PathBuf>,
 }

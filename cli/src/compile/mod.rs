@@ -119,17 +119,17 @@ impl Job<'_> {
                 )
             })
         });
+        let elsewhere = programs.first().and_then(|c| elsewhere(Path::new(&arguments.plan.spec), c));
         let own_pragmas = programs.first().and_then(|c| c_program::own_pragmas(c));
         let cautions: Vec<String> =
-            own_pragmas.into_iter().chain(one_at_a_time).chain(computed_anew).collect();
+            elsewhere.into_iter().chain(own_pragmas).chain(one_at_a_time).chain(computed_anew).collect();
         let options = arguments.plan.c.options();
-        let (path, with) = (Path::new(&arguments.plan.spec), arguments.with.as_slice());
         let request = |programs, limits| EmitRequest {
             target,
             limits,
             size: size.as_deref(),
             steps: arguments.steps,
-            c: first.c.as_ref().map(|_| CSource { programs, path, options: &options, with }),
+            c: first.c.as_ref().map(|_| CSource { programs, options: &options }),
             ranks,
         };
         let emitted = session.stage("generate", || {
@@ -221,6 +221,18 @@ impl Job<'_> {
             ghosts: None,
         })
     }
+}
+
+/// That the time loops are in another source than the one that was named.
+fn elsewhere(named: &Path, c: &CProgram) -> Option<String> {
+    let file = c_program::file(c);
+    (file != named).then(|| {
+        format!(
+            "{} has no time loop: those of {} are tiled, which takes its place",
+            named.display(),
+            file.display()
+        )
+    })
 }
 
 /// What was proved of all tilings.

@@ -192,3 +192,57 @@ fn cmake_builds_what_is_written() {
         "{text}"
     );
 }
+
+/// `main` is in one file, its time loop in another: whichever is named, and with headers that the other one alone includes.
+#[test]
+fn the_time_loop_may_be_in_another_source() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include \"grid.h\"\n#include \"step.h\"\n#include <stdio.h>\n\nint main(void)\n{\n    double *u = grid(SIZE);\n    \
+         printf(\"%d\\n\", steps(u, SIZE, 9));\n    for (int i = 0; i < SIZE; i++) printf(\"%a\\n\", u[i]);\n    return 0;\n}\n",
+    );
+    folder.write("grid.h", "#include \"size.h\"\ndouble *grid(int n);\n");
+    folder.write("size.h", "#define SIZE 40\n");
+    folder.write(
+        "grid.c",
+        "#include \"grid.h\"\n#include <stdlib.h>\ndouble *grid(int n)\n{\n    double *u = malloc(n * sizeof *u);\n    \
+         for (int i = 0; i < n; i++) u[i] = i % 7;\n    return u;\n}\n",
+    );
+    folder.write("step.h", "int steps(double *u, int n, int most);\n");
+    let step = |bound: &str| {
+        format!(
+            "#include \"step.h\"\n#include <string.h>\nint steps(double *u, int n, int most)\n{{\n    double next[64];\n    \
+             for (int t = 0; t < most; t++) {{\n        for (int i = 1; i < {bound}; i++) next[i] = 0.5 * (u[i - 1] + u[i + 1]);\n        \
+             for (int i = 1; i < {bound}; i++) u[i] = next[i];\n    }}\n    return most;\n}}\n"
+        )
+    };
+    let loops = folder.write("step.c", &step("n - 1"));
+    // Neither main.c, nor grid.c and its headers, are known from step.c.
+    for arguments in [vec![main.as_str()], vec![loops.as_str(), "--with", &main]] {
+        let report =
+            tilewright(&[&["check"][..], &arguments, &["--quick", "--threads", "2", "--json"]].concat())
+                .json();
+        assert!(report["equal"] == true && report["tiled"] == true, "{arguments:?}: {report:#}");
+    }
+    let out = folder.arg("out");
+    let told = tilewright(&["compile", &main, "--target", "openmp", "-o", &out]).succeeded().stdout;
+    assert!(
+        told.contains("main.c has no time loop: those of") && told.contains("step.c are tiled"),
+        "{told}"
+    );
+    let report = tilewright(&["check", &main, "--quick", "--function", "steps", "--json"]).json();
+    assert_eq!(report["equal"], true, "{report:#}");
+    // The reason is that of the file with the loop.
+    folder.write("step.c", &step("n - t"));
+    let refused = tilewright(&["check", &main, "--quick"]);
+    assert!(refused.code == 2 && refused.stderr.contains("step.c:6:"), "{}", refused.stderr);
+    // Where there is none at all, it is that of the file that is named.
+    folder.write("step.c", "int steps(double *u, int n, int most)\n{\n    return u[0] > n ? 0 : most;\n}\n");
+    let refused = tilewright(&["check", &main, "--quick"]);
+    assert!(
+        refused.stderr.contains("error[TW1101]") && refused.stderr.contains("main.c:1:1"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -65,6 +65,11 @@ pub fn program(c: &CProgram) -> &Arc<Program> {
     match *c {}
 }
 
+/// The file that holds its time loops.
+pub fn file(c: &CProgram) -> &Path {
+    match *c {}
+}
+
 /// The headers that it includes.
 pub fn headers(c: &CProgram) -> &[PathBuf] {
     match *c {}

@@ -78,9 +78,14 @@ pub fn program(c: &CProgram) -> &Arc<Program> {
     &c.program
 }
 
+/// The file that holds its time loops: the one that was named, or another source of the program.
+pub fn file(c: &CProgram) -> &Path {
+    &c.file
+}
+
 /// The headers that it includes.
 pub fn headers(c: &CProgram) -> &[PathBuf] {
-    &c.preprocessed.headers
+    &c.headers
 }
 
 /// The same C program, whose stencil has the name and the types of this one.
@@ -94,7 +99,7 @@ pub fn renamed(c: CProgram, program: &Arc<Program>) -> CProgram {
 /// Files that cannot be read.
 pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
     let Some(program) = source.programs.first() else { return Ok(Vec::new()) };
-    let found = Sources::find(program, source.path, source.options, source.with);
+    let found = Sources::find(program, source.options);
     Ok(found.map_err(|error| Error::wrong_input(error.to_string()))?.originals)
 }
 
@@ -103,13 +108,7 @@ pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// Files that cannot be read, names that the program has taken.
 pub fn rewritten(source: &CSource<'_>, target: Target) -> Result<Vec<OutputFile>> {
-    let files = rewrite::rewrite(
-        source.programs,
-        source.path,
-        source.options,
-        source.with,
-        target_of_rewriting(target),
-    );
+    let files = rewrite::rewrite(source.programs, source.options, target_of_rewriting(target));
     let files = files.map_err(|error| match error {
         RewriteError::File { .. } => Error::wrong_input(error.to_string()),
         RewriteError::Name { what: "macro", .. } => {

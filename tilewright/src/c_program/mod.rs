@@ -8,17 +8,16 @@ mod available;
 
 #[cfg(not(feature = "c"))]
 pub use absent::{
-    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, own_openmp, own_pragmas,
-    place, program, read, renamed, rewritten, seen,
+    COptions, CProgram, array_uses, file, headers, one_step_at_a_time, other_sources, own_openmp,
+    own_pragmas, place, program, read, renamed, rewritten, seen,
 };
 #[cfg(feature = "c")]
 pub use available::{
-    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, own_openmp, own_pragmas,
-    place, program, read, renamed, rewritten, seen,
+    COptions, CProgram, array_uses, file, headers, one_step_at_a_time, other_sources, own_openmp,
+    own_pragmas, place, program, read, renamed, rewritten, seen,
 };
 
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 pub use toolchain::compiler::OwnOpenMp;
 
 /// How the tiled code uses an array of a C program.
@@ -48,10 +47,6 @@ pub struct LoopLeft {
 pub struct CSource<'a> {
     /// Its time loops; none for code of one of them that goes into a program which is written with another one.
     pub programs: &'a [&'a CProgram],
-    /// Its file.
-    pub path: &'a Path,
     /// Its macros and folders of headers.
     pub options: &'a COptions,
-    /// Other sources of the same program.
-    pub with: &'a [PathBuf],
 }
