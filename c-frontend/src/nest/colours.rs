@@ -18,6 +18,7 @@
 
 use super::counter::counter;
 use super::observed::Test;
+use super::own_value;
 use super::parities::Colours;
 use super::refusal::Result;
 use super::targets::indexes_target;
@@ -48,7 +49,9 @@ pub(super) fn find(region: &Region, body: &Stmt, tests: &[Test]) -> Option<(Stmt
     };
     let every = (0..1 << first.indices.len()).all(|p| colours.passes.iter().any(|own| own[p]));
     let some = colours.passes.iter().any(|own| own.contains(&false));
-    (others.iter().all(alike) && every && some && in_place(&first.loops, tests))
+    // A point that two passes of a round compute would add its bit twice, which is the bit of the round behind.
+    let once = (0..1 << first.indices.len()).all(|p| colours.passes.iter().filter(|own| own[p]).count() == 1);
+    (others.iter().all(alike) && every && some && (once || tests.is_empty()) && in_place(&first.loops, tests))
         .then(|| (first.loops.clone(), colours))
 }
 
@@ -178,7 +181,8 @@ fn pass(region: &Region, stmt: &Stmt, known: &Known) -> Option<Pass> {
         conditions: Vec::new(),
         taken: Vec::new(),
     };
-    let inner = nest.descend(region, stmt.clone(), &mut known)?;
+    let mut inner = nest.descend(region, stmt.clone(), &mut known)?;
+    own_value::name(region, &mut inner);
     let mut changed = false;
     // Of several assignments at one place, those of a macro, as many as were taken.
     let mut taken = nest.taken.clone();

@@ -26,6 +26,7 @@ mod math;
 mod memory;
 mod observed;
 mod outside;
+mod own_value;
 mod parities;
 mod pieces;
 mod read_log;

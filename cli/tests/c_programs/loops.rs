@@ -44,6 +44,16 @@ fn sweeps_in_colours() {
 fn sweeps_in_colours_until_nothing_changes() {
     same("red_black_until.c", &["-DTOL=1e-2"], &[]);
     same("red_black_until.c", &["-DN=41", "-DW=1.7", "-DSTEPS=37"], &["--strategy", "naive"]);
+    same("colours_tested_behind.c", &["-DTOL=1e-2"], &[]);
+    let file = program("colours_by_condition.c").display().to_string();
+    for flags in [&[][..], &["-DN=23", "-DTOL=0.3"], &["-DSTEPS=21"]] {
+        let report =
+            tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], flags].concat())
+                .json();
+        assert_eq!(report["equal"], true, "{report:#}");
+        let regions = report["regions"].as_array().unwrap();
+        assert!(regions.len() == 2 && regions.iter().all(|region| region["original"] == 0), "{report:#}");
+    }
 }
 
 /// What people write beside sweeps; each of the five loops runs in tiles.

@@ -21,6 +21,7 @@ use super::names;
 use super::parts::Test;
 use super::signs::same;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp, Variable};
+use crate::nest::colours;
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
@@ -112,22 +113,19 @@ pub(super) fn find(
             continue;
         }
         // Passes in colours must stay alike: each of them keeps bits of its own points, or none does.
-        let (sides, before) = match sides(&maximum.loops, 1) {
-            Some(sides) => (sides, &[][..]),
-            None => match sides(&maximum.loops, 2) {
-                Some(sides)
-                    if !maximum.before.is_empty()
-                        && maximum.before.iter().all(|(.., of)| same(of, maximum.value)) =>
-                {
-                    (sides, maximum.before.as_slice())
-                }
-                _ => continue,
-            },
+        let alike =
+            !maximum.before.is_empty() && maximum.before.iter().all(|(.., of)| same(of, maximum.value));
+        let (sides, by_two) = match (sides(&maximum.loops, 1), sides(&maximum.loops, 2)) {
+            (Some(sides), _) => (sides, false),
+            (None, Some(sides)) if alike => (sides, true),
+            _ => continue,
         };
-        let places = before.iter().map(|(at, stmt, _)| (*at, *stmt)).chain([(maximum.at, maximum.statement)]);
-        let places: Option<Vec<(usize, usize)>> =
-            places.map(|(at, stmt)| Some((at, number_in(&list[at], stmt)?))).collect();
-        let Some(places) = places else { continue };
+        let places = maximum.before.iter().map(|(at, stmt, _)| (*at, *stmt));
+        let places: Option<Vec<(usize, usize)>> = places
+            .chain([(maximum.at, maximum.statement)])
+            .map(|(at, stmt)| Some((at, number_in(&list[at], stmt)?)))
+            .collect();
+        let Some(mut places) = places else { continue };
         let number = tests.len();
         let (array, bits) = names_of(number);
         let keeps = Keeps {
@@ -147,24 +145,45 @@ pub(super) fn find(
             span: maximum.statement.span.clone(),
         };
         let statements = vec![local, keeps.kept(&maximum.loops, &sides)];
+        let test = keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name));
+        // Those whose conditions ask for the colour are passes, too.
+        let every = by_two || (alike && are_passes(region, list, &test, &places, &statements));
+        if !every {
+            places.drain(..places.len() - 1);
+        }
         for place in places {
             match replaced.iter_mut().find(|(at, own, _)| (*at, *own) == place) {
                 Some((_, _, known)) => known.extend(statements.clone()),
                 None => replaced.push((place.0, place.1, statements.clone())),
             }
         }
-        tests.push(keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name)));
+        tests.push(test);
     }
     let mut tested = list.to_vec();
-    // From the last one on: what is put in their places changes the numbers of those behind.
-    replaced.sort_by_key(|(at, statement, _)| std::cmp::Reverse((*at, *statement)));
-    for (at, statement, statements) in replaced {
-        replace(&mut tested[at], statement, &statements);
-    }
+    put(&mut tested, replaced);
     for (flag, local, kept) in &flags {
         flag.note(&mut tested[flag.at], local, kept);
     }
     (tested, tests)
+}
+
+/// Puts statements in their places, each by its number in a statement of the list.
+fn put(list: &mut [Stmt], mut replaced: Vec<(usize, usize, Vec<Stmt>)>) {
+    // From the last one on: what is put in their places changes the numbers of those behind.
+    replaced.sort_by_key(|(at, statement, _)| std::cmp::Reverse((*at, *statement)));
+    for (at, statement, statements) in replaced {
+        replace(&mut list[at], statement, &statements);
+    }
+}
+
+/// Whether the loops of a step, with bits of a test in all these places, are passes over the points of colours.
+fn are_passes(region: &Region, list: &[Stmt], test: &Test, places: &[(usize, usize)], bits: &[Stmt]) -> bool {
+    let mut loops = list.to_vec();
+    put(&mut loops, places.iter().map(|(at, number)| (*at, *number, bits.to_vec())).collect());
+    loops.retain(|stmt| matches!(stmt.kind, StmtKind::For(_)));
+    let span = test.stops.span.clone();
+    let body = Stmt { kind: StmtKind::Block(loops), span };
+    colours::find(region, &body, std::slice::from_ref(test)).is_some()
 }
 
 /// The names of a test's arrays: of the steps in which points keep the loop going, and of the steps' bits.

@@ -1,0 +1,28 @@
+#include <math.h>
+#include <stdio.h>
+#define N 40
+static double t[N][N];
+
+/* A point that two passes of a round compute. */
+#define PASS(colour)                                                                             \
+    for (int i = 1; i < N - 1; i++)                                                              \
+        for (int j = 1 + (i + colour) % 2; j < N - 1; j += 2) {                                  \
+            double own = 0.25 * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);         \
+            double change = fabs(own - t[i][j]);                                                 \
+            if (change > most) most = change;                                                    \
+            t[i][j] = own;                                                                       \
+        }
+
+int main(void)
+{
+    for (int i = 0; i < N; i++) t[i][N - 1] = 40;
+    double most = 1;
+    for (int iter = 0; iter < 200 && most > 1e-3; iter++) {
+        most = 0.0;
+        PASS(0)
+        PASS(1)
+        PASS(0)
+    }
+    printf("%f\n", t[N / 2][N / 2]);
+    return 0;
+}
