@@ -6,6 +6,7 @@
 use super::rename::is_pure;
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::nest::{END, ENDS};
+use crate::parse::FAILED;
 use polyhedral::source::Span;
 
 /// Statements in which such branches are questions. `own`: the functions of the program.
@@ -66,7 +67,7 @@ fn ends(stmt: &Stmt, own: &dyn Fn(&str) -> bool) -> bool {
         return false;
     };
     matches!(&function.kind, ExprKind::Name(name)
-        if matches!(name.as_str(), "exit" | "abort" | "_Exit" | "_exit" | "quick_exit") && !own(name))
+        if matches!(name.as_str(), "exit" | "abort" | "_Exit" | "_exit" | "quick_exit" | FAILED) && !own(name))
 }
 
 /// Either of two conditions.

@@ -1,5 +1,6 @@
 //! Stage 2: the syntax of the region and of what it needs: the statements, the declarations in scope, the function.
 
+mod asserted;
 mod behind;
 mod beyond;
 mod converter;
@@ -13,6 +14,7 @@ mod scope;
 mod statement;
 mod switch;
 
+pub(crate) use asserted::FAILED;
 pub use functions::Function;
 pub use region::{Region, Structures};
 

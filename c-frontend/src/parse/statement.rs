@@ -75,7 +75,10 @@ impl Converter<'_> {
                     Some(variables) => StmtKind::Declaration(variables),
                     None => self.other(node),
                 },
-                Some(child) => StmtKind::Expr(self.expression(child)?),
+                Some(child) => match self.asserted(child)? {
+                    Some(asserted) => asserted,
+                    None => StmtKind::Expr(self.expression(child)?),
+                },
                 None => StmtKind::Empty,
             },
             "for_statement" => {

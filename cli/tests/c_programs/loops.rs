@@ -56,6 +56,15 @@ fn sweeps_in_colours_until_nothing_changes() {
     }
 }
 
+/// Asserts of what steps leave alone are asked for before them; where they fail, the program ends as it did.
+#[test]
+fn asserts_between_sweeps() {
+    same("asserts.c", &[], &SMALL_1D);
+    let file = program("asserts.c").display().to_string();
+    let report = tilewright(&["check", &file, "-DROWS=50", "--quick", "--json"]).json();
+    assert!(report["equal"] == true && report["exit_code"]["original"] != 0, "{report:#}");
+}
+
 /// What people write beside sweeps; each of the five loops runs in tiles.
 #[test]
 fn beside_sweeps() {
