@@ -1,7 +1,8 @@
-//! `memcpy` and `memset` of whole arrays, as loops.
+//! `memcpy` and `memset` of whole arrays, of rows (`u[i]`) and from a place on (`u + 1`, `&u[k]`), as loops.
 
 use super::bind::declaration;
 use super::inliner::Inliner;
+use super::rename::is_pure;
 use super::sizes::{product, size_of};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
@@ -13,8 +14,9 @@ impl Inliner<'_> {
     pub(super) fn moved(&mut self, name: &str, arguments: &[Expr], place: &Span) -> Option<Stmt> {
         let [target, source, bytes] = arguments else { return None };
         let sets = name.ends_with("memset");
-        let (target, ctype) = self.whole(target)?;
+        let Place { array: target, ctype, from: behind, row } = self.place(target)?;
         let mut alike = Vec::new();
+        let mut part = row || behind.is_some();
         let from = match sets {
             true => {
                 if literal(source)? != 0 {
@@ -23,27 +25,44 @@ impl Inliner<'_> {
                 None
             }
             false => {
-                let (source, other) = self.whole(source)?;
+                let Place { array: source, ctype: other, from, row } = self.place(source)?;
                 if type_text(other.element()) != type_text(ctype.element()) {
+                    return None;
+                }
+                part |= row || from.is_some();
+                // What overlaps is not moved element by element; rows of one array are apart.
+                let rows = name.ends_with("memcpy") && from.is_none() && behind.is_none();
+                if part && !rows && base(&source) == base(&target) {
                     return None;
                 }
                 // `sizeof` of either array says the same.
                 if matches!(other, CType::Array(..)) && extents_of(&other) == extents_of(&ctype) {
                     alike.push(c_text(&source, &|_| None));
                 }
-                Some(source)
+                Some((source, from))
             }
         };
         let element = ctype.element().clone();
+        let started = behind.is_some() || from.as_ref().is_some_and(|(_, from)| from.is_some());
+        if started && size_of(bytes).is_some() {
+            return None;
+        }
         if !super::bind::is_scalar(&element) {
             return None;
         }
         alike.push(c_text(&target, &|_| None));
         let extents = extents(&alike, &ctype, &element, bytes)?;
+        if row && !(extents.len() == 1 && fits(&ctype, &extents[0])) {
+            return None;
+        }
         let made = |kind| Expr { kind, span: place.clone() };
         let names: Vec<String> = extents.iter().map(|_| self.fresh("at")).collect();
         let index = |name: &String| made(ExprKind::Name(name.clone()));
-        let at = |array: &Expr| {
+        let at = |array: &Expr, from: &Option<Expr>| {
+            let behind = |index: Expr| match from {
+                Some(from) => made(ExprKind::Binary(BinaryOp::Add, Box::new(from.clone()), Box::new(index))),
+                None => index,
+            };
             if ctype.depth() == 1 && extents.len() > 1 {
                 // Row by row: ((i * n) + j) * m + k
                 let mut sum = index(&names[0]);
@@ -52,17 +71,17 @@ impl Inliner<'_> {
                     sum =
                         made(ExprKind::Binary(BinaryOp::Add, Box::new(made(product)), Box::new(index(name))));
                 }
-                return made(ExprKind::Index(Box::new(array.clone()), Box::new(sum)));
+                return made(ExprKind::Index(Box::new(array.clone()), Box::new(behind(sum))));
             }
             names.iter().fold(array.clone(), |array, name| {
-                made(ExprKind::Index(Box::new(array), Box::new(index(name))))
+                made(ExprKind::Index(Box::new(array), Box::new(behind(index(name)))))
             })
         };
         let value = match &from {
-            Some(from) => at(from),
+            Some((source, from)) => at(source, from),
             None => made(ExprKind::Integer { value: 0, text: "0".to_owned() }),
         };
-        let assigned = made(ExprKind::Assign(None, Box::new(at(&target)), Box::new(value)));
+        let assigned = made(ExprKind::Assign(None, Box::new(at(&target, &behind)), Box::new(value)));
         let mut stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
         for (name, extent) in names.iter().zip(&extents).rev() {
             let int = CType::Integer { name: "long".to_owned(), unsigned: false };
@@ -79,6 +98,37 @@ impl Inliner<'_> {
             stmt = Stmt { kind: StmtKind::For(Box::new(source)), span: place.clone() };
         }
         Some(stmt)
+    }
+
+    /// Where elements are moved from or to.
+    fn place(&self, expr: &Expr) -> Option<Place> {
+        if let Some((array, ctype)) = self.whole(expr) {
+            return Some(Place { array, ctype, from: None, row: false });
+        }
+        let started = |this: &Self, array: &Expr, from: &Expr| {
+            let place = this.place(array).filter(|place| place.from.is_none() && place.ctype.depth() == 1)?;
+            is_pure(from).then(|| Place { from: Some(from.clone()), ..place })
+        };
+        match &expr.kind {
+            // A row: `u[i]`
+            ExprKind::Index(array, index) if is_pure(index) => {
+                let place = self.place(array).filter(|place| place.from.is_none())?;
+                let (CType::Array(inner, _) | CType::Pointer(inner)) = &place.ctype else { return None };
+                (inner.depth() > 0).then(|| Place {
+                    array: expr.clone(),
+                    ctype: (**inner).clone(),
+                    from: None,
+                    row: true,
+                })
+            }
+            ExprKind::Binary(BinaryOp::Add, array, from) => started(self, array, from),
+            ExprKind::Unary(UnaryOp::Address, element) => match &element.kind {
+                ExprKind::Index(array, from) => started(self, array, from),
+                _ => None,
+            },
+            ExprKind::Cast(CType::Pointer(_), inner) => self.place(inner),
+            _ => None,
+        }
     }
 
     /// An array or a pointer to the first element of one.
@@ -102,6 +152,33 @@ impl Inliner<'_> {
             ExprKind::Cast(CType::Pointer(_), inner) => self.whole(inner),
             _ => None,
         }
+    }
+}
+
+/// Where elements are moved from or to: an array, or a row of one, from an element on.
+struct Place {
+    array: Expr,
+    ctype: CType,
+    from: Option<Expr>,
+    row: bool,
+}
+
+/// The name of the array that a row is of.
+fn base(expr: &Expr) -> String {
+    let mut at = expr;
+    while let ExprKind::Index(array, _) = &at.kind {
+        at = array;
+    }
+    c_text(at, &|_| None)
+}
+
+/// Whether so many elements are no more than a row has, where that is declared.
+fn fits(row: &CType, count: &Expr) -> bool {
+    let CType::Array(_, extent) = row else { return true };
+    let Some(extent) = extent.as_deref() else { return false };
+    match (literal(extent), literal(count)) {
+        (Some(extent), Some(count)) => count <= extent,
+        _ => c_text(extent, &|_| None) == c_text(count, &|_| None),
     }
 }
 

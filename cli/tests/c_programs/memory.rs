@@ -129,3 +129,17 @@ fn aliases_run_as_they_were_written() {
         "aliases_scop: arrays overlap; the loops run as they were written\n"
     );
 }
+
+/// Copies from an element on, of rows, and within one array.
+#[test]
+fn parts_that_are_copied() {
+    let file = program("moved_parts.c").display().to_string();
+    let check = |flags: &[&str]| {
+        tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], flags].concat()).json()
+    };
+    let report = check(&[]);
+    let regions = report["regions"].as_array().unwrap();
+    assert!(report["equal"] == true && regions.len() == 3, "{report:#}");
+    assert!(regions.iter().all(|region| region["tiled"] == 1 && region["original"] == 0), "{report:#}");
+    assert_eq!(check(&["-DOVERLAP"])["equal"], true);
+}
