@@ -1,8 +1,8 @@
 //! A function's body with the arguments of a call in the place of its parameters.
 
-use super::exits;
 use super::inliner::{Inliner, refuse};
 use super::rename::{Names, assigns, assigns_member, is_pure, reads_memory};
+use super::{exits, had};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::Result;
 use crate::parse::Function;
@@ -22,15 +22,21 @@ impl Inliner<'_> {
     ) -> Result<()> {
         let function = self.function(name, arguments.len(), place)?;
         let (head, returns) = (function.head.clone(), function.returns.clone());
-        if target.is_some() && !is_scalar(&returns) {
+        let pointer = matches!(returns, CType::Pointer(_)) && target.is_some();
+        if target.is_some() && !pointer && !is_scalar(&returns) {
             return refuse(name, place, "its value is no number", Some((head, "defined here")));
         }
         let mut list = Vec::new();
-        let body = self.bound(function, arguments, place, &mut list)?;
-        self.around.push(name.to_owned());
-        let body = self.block(body);
-        self.around.pop();
-        let body = body?;
+        let mut body = self.body(function, arguments, place, &mut list)?;
+        if let Some(target) = target.filter(|_| pointer) {
+            match self.pointed(body, &list, target) {
+                Some(found) => body = self.without_memory(found),
+                None => {
+                    let reason = "its value is a pointer to something else than memory that it takes";
+                    return refuse(name, place, reason, Some((head, "defined here")));
+                }
+            }
+        }
         self.check_effects(name, &body, place, &head)?;
         let replaced = |stmt: &Stmt| {
             let (StmtKind::Return(Some(value)), Some(target)) = (&stmt.kind, target) else { return None };
@@ -55,6 +61,68 @@ impl Inliner<'_> {
         }
         out.push(Stmt { kind: StmtKind::Block(list), span: place.clone() });
         Ok(())
+    }
+
+    /// What a function does for some arguments, without calls of the program's functions and without questions whether memory
+    /// could be had.
+    pub(super) fn body(
+        &mut self,
+        function: Function,
+        arguments: Vec<Expr>,
+        place: &Span,
+        before: &mut Vec<Stmt>,
+    ) -> Result<Vec<Stmt>> {
+        let name = function.name.clone();
+        let body = self.bound(function, arguments, place, before)?;
+        self.note_values(&body);
+        self.around.push(name);
+        let body = self.block(body);
+        self.around.pop();
+        let own = &self.own;
+        let body = had::answered(body?, &|name| own.contains(name));
+        Ok(self.without_memory(body))
+    }
+
+    /// A function's body whose value, a pointer, goes to a variable or a row; a local variable that is returned becomes what it
+    /// goes to.
+    fn pointed(&mut self, mut body: Vec<Stmt>, before: &[Stmt], target: &Expr) -> Option<Vec<Stmt>> {
+        let last = body.pop()?;
+        let StmtKind::Return(Some(value)) = last.kind else { return None };
+        let mut value = &value;
+        while let ExprKind::Cast(CType::Pointer(_), inner) = &value.kind {
+            value = inner;
+        }
+        let mut known = HashSet::new();
+        target.walk(&mut |part| {
+            if let ExprKind::Name(name) = &part.kind {
+                known.insert(name.clone());
+            }
+        });
+        let mut free = true;
+        for stmt in before.iter().chain(&body) {
+            stmt.walk_expressions(&mut |part| {
+                free &= match &part.kind {
+                    ExprKind::Name(name) => !known.contains(name),
+                    ExprKind::Other(kind, text) => {
+                        let words = crate::preprocess::words(text);
+                        kind == "sizeof expression" || known.iter().all(|name| !words.contains(name.as_str()))
+                    }
+                    _ => true,
+                };
+            });
+        }
+        if let ExprKind::Name(local) = &value.kind
+            && free
+            && let Some(body) = without_declaration(&body, local)
+        {
+            let values = HashMap::from([(local.clone(), target.clone())]);
+            let mut names = Names { values, fresh: &mut |_, _| None, free: Vec::new() };
+            return names.statements(&body);
+        }
+        let assigned = ExprKind::Assign(None, Box::new(target.clone()), Box::new(value.clone()));
+        let expr = Expr { kind: assigned, span: value.span.clone() };
+        body.push(Stmt { kind: StmtKind::Expr(expr), span: last.span });
+        Some(body)
     }
 
     /// A function's body for some arguments; variables that hold arguments are declared in `before`.
@@ -110,6 +178,11 @@ impl Inliner<'_> {
                     );
                 }
                 continue;
+            }
+            if takes_size(&body, own) {
+                let reason =
+                    format!("it takes the size of its parameter `{own}`, which is that of a pointer");
+                return refuse(&name, place, &reason, here());
             }
             if set {
                 return refuse(
@@ -196,7 +269,7 @@ impl Inliner<'_> {
     }
 
     /// The type of a pointer or array that is a variable, or a row of one.
-    fn pointer_type(&self, expr: &Expr) -> Option<CType> {
+    pub(super) fn pointer_type(&self, expr: &Expr) -> Option<CType> {
         match &expr.kind {
             ExprKind::Name(name) => self.ctype(name).cloned(),
             ExprKind::Index(array, _) => match self.pointer_type(array)? {
@@ -281,4 +354,38 @@ pub(super) fn declaration(name: &str, ctype: CType, value: Option<Expr>, span: &
     let variable =
         Variable { name: name.to_owned(), ctype, value, span: span.clone(), global: false, constant: false };
     Stmt { kind: StmtKind::Declaration(vec![variable]), span: span.clone() }
+}
+
+/// A block in which a variable is assigned the value that it is declared with, and declared elsewhere.
+fn without_declaration(list: &[Stmt], name: &str) -> Option<Vec<Stmt>> {
+    let mut found = Vec::new();
+    let mut declared = false;
+    for stmt in list {
+        let StmtKind::Declaration(own) = &stmt.kind else {
+            found.push(stmt.clone());
+            continue;
+        };
+        for one in own {
+            let kind = if one.name == name {
+                declared = true;
+                let Some(value) = &one.value else { continue };
+                let target = Expr { kind: ExprKind::Name(name.to_owned()), span: one.span.clone() };
+                let kind = ExprKind::Assign(None, Box::new(target), Box::new(value.clone()));
+                StmtKind::Expr(Expr { kind, span: value.span.clone() })
+            } else {
+                StmtKind::Declaration(vec![one.clone()])
+            };
+            found.push(Stmt { kind, span: stmt.span.clone() });
+        }
+    }
+    declared.then_some(found)
+}
+
+/// Whether statements ask for the size of what has a name.
+fn takes_size(list: &[Stmt], name: &str) -> bool {
+    let mut found = false;
+    for stmt in list {
+        stmt.walk_expressions(&mut |part| found |= super::sizes::size_of(part).is_some_and(|of| of == name));
+    }
+    found
 }

@@ -102,11 +102,7 @@ impl Inliner<'_> {
         }
         let head = function.head.clone();
         let mut before = Vec::new();
-        let body = self.bound(function, arguments, place, &mut before)?;
-        self.around.push(name.to_owned());
-        let body = self.block(body);
-        self.around.pop();
-        let mut body = body?;
+        let mut body = self.body(function, arguments, place, &mut before)?;
         self.check_effects(name, &body, place, &head)?;
         let pure = before.iter().all(|stmt| match &stmt.kind {
             StmtKind::Declaration(list) => list.iter().all(|one| one.value.as_ref().is_none_or(is_pure)),

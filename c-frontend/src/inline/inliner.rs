@@ -1,9 +1,9 @@
 //! What is known while calls are taken apart: the functions of the file, the calls around, and names that are not taken.
 
-use crate::ast::{CType, Stmt, StmtKind, Variable};
+use crate::ast::{CType, Expr, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::{Result, is_known_function};
-use crate::parse::{File, Function};
+use crate::parse::{File, Function, Structures};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -16,6 +16,7 @@ const MOST_CALLS: usize = 400;
 /// Takes calls apart.
 pub(super) struct Inliner<'a> {
     pub(super) file: &'a File<'a>,
+    pub(super) structures: &'a Structures,
     /// The variables that can be used in the region.
     pub(super) variables: &'a HashMap<String, Variable>,
     /// Those that the region declares, with what was taken apart.
@@ -31,6 +32,16 @@ pub(super) struct Inliner<'a> {
     pub(super) taken: HashSet<String>,
     /// The statements whose calls stay, and why.
     pub(super) kept: Vec<(Span, Diagnostic)>,
+    /// The integers that keep the values they are declared with.
+    pub(super) values: HashMap<String, Expr>,
+    /// The statement of the region's own that is taken apart.
+    pub(super) current: Span,
+    /// Those whose functions take memory or give it back, for others to do the rest.
+    pub(super) lent: Vec<Span>,
+    /// What memory is taken for in them that does more than hold values of a step, and where.
+    pub(super) obstacles: HashMap<Span, (String, Span)>,
+    /// Those of which nobody does the rest.
+    pub(super) own_memory: Vec<Span>,
 }
 
 impl Inliner<'_> {
@@ -83,7 +94,6 @@ impl Inliner<'_> {
             }
         };
         function.body = super::ends::asked(function.body, &|name| self.own.contains(name));
-        super::step_arrays::in_place_of_memory(&mut function.body);
         if function.parameters.len() != arguments {
             return refuse(
                 name,

@@ -178,7 +178,7 @@ fn copied_by_member(stmt: &mut Stmt, variables: &HashMap<String, Variable>, stru
 }
 
 /// The variable that a member is reached from, and the member's type.
-fn member<'a>(
+pub(super) fn member<'a>(
     expr: &'a Expr,
     variables: &HashMap<String, Variable>,
     structures: &Structures,

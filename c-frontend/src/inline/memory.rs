@@ -1,22 +1,24 @@
-//! `memcpy` and `memset` of whole arrays, of rows (`u[i]`) and from a place on (`u + 1`, `&u[k]`), as loops.
+//! `memcpy` and `memset` of whole arrays, as loops.
 
 use super::bind::declaration;
 use super::inliner::Inliner;
-use super::rename::is_pure;
-use super::sizes::{product, size_of};
+use super::members::member;
+use super::rename::simplify;
+use super::sizes::{extents_in_size, product, size_of};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
 use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
+use std::collections::HashMap;
 
 impl Inliner<'_> {
     /// The loops that do the same; `None` where that is not known.
     pub(super) fn moved(&mut self, name: &str, arguments: &[Expr], place: &Span) -> Option<Stmt> {
         let [target, source, bytes] = arguments else { return None };
         let sets = name.ends_with("memset");
-        let Place { array: target, ctype, from: behind, row } = self.place(target)?;
-        let mut alike = Vec::new();
-        let mut part = row || behind.is_some();
+        let bytes = &self.written_out(bytes);
+        let (target, ctype) = self.whole(target)?;
+        let mut arrays = vec![(target.clone(), ctype.clone())];
         let from = match sets {
             true => {
                 if literal(source)? != 0 {
@@ -25,45 +27,33 @@ impl Inliner<'_> {
                 None
             }
             false => {
-                let Place { array: source, ctype: other, from, row } = self.place(source)?;
+                let (source, other) = self.whole(source)?;
+                // What lies in one array may overlap, and is moved as if all of it was read first.
+                if name.ends_with("memmove") && root(&source) == root(&target) {
+                    return None;
+                }
                 if type_text(other.element()) != type_text(ctype.element()) {
                     return None;
                 }
-                part |= row || from.is_some();
-                // What overlaps is not moved element by element; rows of one array are apart.
-                let rows = name.ends_with("memcpy") && from.is_none() && behind.is_none();
-                if part && !rows && base(&source) == base(&target) {
-                    return None;
-                }
-                // `sizeof` of either array says the same.
-                if matches!(other, CType::Array(..)) && extents_of(&other) == extents_of(&ctype) {
-                    alike.push(c_text(&source, &|_| None));
-                }
-                Some((source, from))
+                arrays.push((source.clone(), other.clone()));
+                Some((source, other))
             }
         };
         let element = ctype.element().clone();
-        let started = behind.is_some() || from.as_ref().is_some_and(|(_, from)| from.is_some());
-        if started && size_of(bytes).is_some() {
-            return None;
-        }
         if !super::bind::is_scalar(&element) {
             return None;
         }
-        alike.push(c_text(&target, &|_| None));
-        let extents = extents(&alike, &ctype, &element, bytes)?;
-        if row && !(extents.len() == 1 && fits(&ctype, &extents[0])) {
+        let extents = extents(&arrays, &ctype, &element, bytes)?;
+        // What is moved of a row ends with it.
+        let is_row = |expr: &Expr| matches!(&expr.kind, ExprKind::Index(..));
+        if arrays.iter().any(|(expr, row)| is_row(expr) && !(extents.len() == 1 && fits(row, &extents[0]))) {
             return None;
         }
         let made = |kind| Expr { kind, span: place.clone() };
         let names: Vec<String> = extents.iter().map(|_| self.fresh("at")).collect();
         let index = |name: &String| made(ExprKind::Name(name.clone()));
-        let at = |array: &Expr, from: &Option<Expr>| {
-            let behind = |index: Expr| match from {
-                Some(from) => made(ExprKind::Binary(BinaryOp::Add, Box::new(from.clone()), Box::new(index))),
-                None => index,
-            };
-            if ctype.depth() == 1 && extents.len() > 1 {
+        let at = |array: &Expr, ctype: &CType| {
+            if ctype.depth() == 1 {
                 // Row by row: ((i * n) + j) * m + k
                 let mut sum = index(&names[0]);
                 for (name, extent) in names.iter().zip(&extents).skip(1) {
@@ -71,17 +61,26 @@ impl Inliner<'_> {
                     sum =
                         made(ExprKind::Binary(BinaryOp::Add, Box::new(made(product)), Box::new(index(name))));
                 }
-                return made(ExprKind::Index(Box::new(array.clone()), Box::new(behind(sum))));
+                let mut element = made(ExprKind::Index(Box::new(array.clone()), Box::new(sum)));
+                loop {
+                    let before = element.clone();
+                    simplify(&mut element);
+                    if element == before {
+                        return Some(element);
+                    }
+                }
             }
-            names.iter().fold(array.clone(), |array, name| {
-                made(ExprKind::Index(Box::new(array), Box::new(behind(index(name)))))
-            })
+            // Rows of one length follow each other.
+            let rows: Vec<String> = extents.iter().skip(1).map(extent_text).collect();
+            let alike = ctype.depth() == extents.len() && inner_extents(ctype)? == rows;
+            let element = |array, name| made(ExprKind::Index(Box::new(array), Box::new(index(name))));
+            alike.then(|| names.iter().fold(array.clone(), element))
         };
         let value = match &from {
-            Some((source, from)) => at(source, from),
+            Some((from, ctype)) => at(from, ctype)?,
             None => made(ExprKind::Integer { value: 0, text: "0".to_owned() }),
         };
-        let assigned = made(ExprKind::Assign(None, Box::new(at(&target, &behind)), Box::new(value)));
+        let assigned = made(ExprKind::Assign(None, Box::new(at(&target, &ctype)?), Box::new(value)));
         let mut stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
         for (name, extent) in names.iter().zip(&extents).rev() {
             let int = CType::Integer { name: "long".to_owned(), unsigned: false };
@@ -100,38 +99,7 @@ impl Inliner<'_> {
         Some(stmt)
     }
 
-    /// Where elements are moved from or to.
-    fn place(&self, expr: &Expr) -> Option<Place> {
-        if let Some((array, ctype)) = self.whole(expr) {
-            return Some(Place { array, ctype, from: None, row: false });
-        }
-        let started = |this: &Self, array: &Expr, from: &Expr| {
-            let place = this.place(array).filter(|place| place.from.is_none() && place.ctype.depth() == 1)?;
-            is_pure(from).then(|| Place { from: Some(from.clone()), ..place })
-        };
-        match &expr.kind {
-            // A row: `u[i]`
-            ExprKind::Index(array, index) if is_pure(index) => {
-                let place = self.place(array).filter(|place| place.from.is_none())?;
-                let (CType::Array(inner, _) | CType::Pointer(inner)) = &place.ctype else { return None };
-                (inner.depth() > 0).then(|| Place {
-                    array: expr.clone(),
-                    ctype: (**inner).clone(),
-                    from: None,
-                    row: true,
-                })
-            }
-            ExprKind::Binary(BinaryOp::Add, array, from) => started(self, array, from),
-            ExprKind::Unary(UnaryOp::Address, element) => match &element.kind {
-                ExprKind::Index(array, from) => started(self, array, from),
-                _ => None,
-            },
-            ExprKind::Cast(CType::Pointer(_), inner) => self.place(inner),
-            _ => None,
-        }
-    }
-
-    /// An array or a pointer to the first element of one.
+    /// An array or a pointer to the first element of one, or to one from which on elements are moved.
     fn whole(&self, expr: &Expr) -> Option<(Expr, CType)> {
         match &expr.kind {
             ExprKind::Name(name) => {
@@ -140,14 +108,28 @@ impl Inliner<'_> {
             }
             // `&a[0][0]`, of an array in one piece
             ExprKind::Unary(UnaryOp::Address, first) => {
-                let mut at = &**first;
-                while let ExprKind::Index(array, index) = &at.kind {
-                    if literal(index)? != 0 {
-                        return None;
-                    }
-                    at = array;
+                let (at, indices) = super::heap::indexed(first);
+                if indices.iter().all(|index| literal(index) == Some(0)) {
+                    return self.whole(at);
                 }
-                self.whole(at)
+                let (_, ctype) = self.element(at, &indices)?;
+                super::bind::is_scalar(&ctype).then(|| (expr.clone(), CType::Pointer(Box::new(ctype))))
+            }
+            // `a[i]`, a row
+            ExprKind::Index(..) => {
+                let (at, indices) = super::heap::indexed(expr);
+                let (_, ctype) = self.element(at, &indices)?;
+                (ctype.depth() == 1).then(|| (expr.clone(), ctype))
+            }
+            // `a + i * n`, of a flattened array
+            ExprKind::Binary(BinaryOp::Add, array, offset) => {
+                let (_, ctype) = self.whole(array)?;
+                let number = |part: &Expr| self.whole(part).is_none();
+                (ctype.depth() == 1 && number(offset)).then(|| (expr.clone(), ctype))
+            }
+            ExprKind::Member(..) => {
+                let (_, ctype) = member(expr, self.variables, self.structures, &HashMap::new())?;
+                (ctype.depth() > 0).then(|| (expr.clone(), ctype))
             }
             ExprKind::Cast(CType::Pointer(_), inner) => self.whole(inner),
             _ => None,
@@ -155,21 +137,18 @@ impl Inliner<'_> {
     }
 }
 
-/// Where elements are moved from or to: an array, or a row of one, from an element on.
-struct Place {
-    array: Expr,
-    ctype: CType,
-    from: Option<Expr>,
-    row: bool,
-}
-
-/// The name of the array that a row is of.
-fn base(expr: &Expr) -> String {
-    let mut at = expr;
-    while let ExprKind::Index(array, _) = &at.kind {
-        at = array;
+impl Inliner<'_> {
+    /// What subscripts of an array reach, and its type.
+    fn element(&self, array: &Expr, indices: &[&Expr]) -> Option<(Expr, CType)> {
+        let (array, mut ctype) = self.whole(array)?;
+        for _ in indices {
+            ctype = match ctype {
+                CType::Pointer(inner) | CType::Array(inner, _) => *inner,
+                _ => return None,
+            };
+        }
+        Some((array, ctype))
     }
-    c_text(at, &|_| None)
 }
 
 /// Whether so many elements are no more than a row has, where that is declared.
@@ -178,38 +157,51 @@ fn fits(row: &CType, count: &Expr) -> bool {
     let Some(extent) = extent.as_deref() else { return false };
     match (literal(extent), literal(count)) {
         (Some(extent), Some(count)) => count <= extent,
-        _ => c_text(extent, &|_| None) == c_text(count, &|_| None),
+        _ => extent_text(extent) == extent_text(count),
     }
 }
 
-/// The extents whose product is the number of bytes, by the names of arrays of this type.
-fn extents(names: &[String], ctype: &CType, element: &CType, bytes: &Expr) -> Option<Vec<Expr>> {
-    let mut declared = Vec::new();
-    let mut at = ctype;
-    // Rows of pointers lie anywhere.
-    while let CType::Array(inner, extent) = at {
-        declared.push(extent.as_deref().cloned());
-        at = inner;
+/// The array that a part of one belongs to.
+fn root(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Index(inner, _) | ExprKind::Binary(_, inner, _) | ExprKind::Unary(_, inner) => root(inner),
+        _ => c_text(expr, &|_| None),
     }
+}
+
+/// The extents whose product is the number of bytes, by the names of the arrays.
+fn extents(arrays: &[(Expr, CType)], ctype: &CType, element: &CType, bytes: &Expr) -> Option<Vec<Expr>> {
+    if let Some(found) = extents_in_size(bytes, element) {
+        // `sizeof(double[n][m])`
+        let flat = ctype.depth() == 1;
+        let alike = found.iter().skip(1).map(extent_text).eq(inner_extents(ctype)?);
+        return (flat || alike).then_some(found);
+    }
+    let named = |of: &str, expr: &Expr| c_text(expr, &|_| None) == of;
     if let Some(of) = size_of(bytes) {
-        let whole =
-            matches!(ctype, CType::Array(..)) && names.contains(&of) && ctype.depth() == declared.len();
-        return if whole { declared.into_iter().collect() } else { None };
+        // All of either array.
+        let (_, whole) = arrays.iter().find(|(expr, _)| named(&of, expr))?;
+        let mut declared = Vec::new();
+        let mut at = whole;
+        while let CType::Array(inner, extent) = at {
+            declared.push(extent.as_deref().cloned()?);
+            at = inner;
+        }
+        // Rows of pointers lie anywhere.
+        return (!declared.is_empty() && whole.depth() == declared.len()).then_some(declared);
     }
     let mut factors = Vec::new();
     product(bytes, &mut factors);
     let sized = factors.iter().position(|factor| {
         size_of(factor).is_some_and(|of| {
-            let first = |name: &String| [format!("{name}[0]"), format!("*{name}"), format!("* {name}")];
+            let first = |name: &str| [format!("{name}[0]"), format!("*{name}"), format!("* {name}")];
             of == type_text(element)
-                || (ctype.depth() == 1 && names.iter().any(|name| first(name).contains(&of)))
+                || arrays
+                    .iter()
+                    .any(|(expr, ctype)| ctype.depth() == 1 && first(&c_text(expr, &|_| None)).contains(&of))
         })
     })?;
     factors.remove(sized);
-    let text = |expr: &Expr| match literal(expr) {
-        Some(value) => value.to_string(),
-        None => c_text(expr, &|_| None),
-    };
     match ctype {
         // A flattened array: the last factor is the row.
         CType::Pointer(_) if ctype.depth() == 1 => (!factors.is_empty()).then_some(factors),
@@ -224,7 +216,7 @@ fn extents(names: &[String], ctype: &CType, element: &CType, bytes: &Expr) -> Op
             }
             let mut rest = factors;
             for extent in &known {
-                let at = rest.iter().rposition(|factor| text(factor) == text(extent))?;
+                let at = rest.iter().rposition(|factor| extent_text(factor) == extent_text(extent))?;
                 rest.remove(at);
             }
             if super::bind::is_scalar(at) && rest.len() == 1 {
@@ -241,12 +233,22 @@ fn extents(names: &[String], ctype: &CType, element: &CType, bytes: &Expr) -> Op
 fn extents_of(ctype: &CType) -> Vec<String> {
     match ctype {
         CType::Array(inner, extent) => {
-            let own = extent.as_deref().map(|extent| match literal(extent) {
-                Some(value) => value.to_string(),
-                None => c_text(extent, &|_| None),
-            });
-            own.into_iter().chain(extents_of(inner)).collect()
+            extent.as_deref().map(extent_text).into_iter().chain(extents_of(inner)).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Those of the arrays that an array or a pointer has; `None` where it has pointers.
+fn inner_extents(ctype: &CType) -> Option<Vec<String>> {
+    let (CType::Pointer(inner) | CType::Array(inner, _)) = ctype else { return None };
+    let found = extents_of(inner);
+    (found.len() == inner.depth()).then_some(found)
+}
+
+pub(super) fn extent_text(extent: &Expr) -> String {
+    match literal(extent) {
+        Some(value) => value.to_string(),
+        None => c_text(extent, &|_| None),
     }
 }

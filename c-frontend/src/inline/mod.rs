@@ -10,13 +10,17 @@ mod effects;
 mod ends;
 mod exits;
 mod expression;
+mod had;
+mod heap;
 mod inliner;
 mod members;
 mod memory;
 mod rename;
+mod rows;
 mod sizes;
 mod statement;
 mod step_arrays;
+mod values;
 
 use crate::ast::{Stmt, Variable};
 use crate::parse::{Expanded, File, Structures};
@@ -30,16 +34,15 @@ use std::collections::{HashMap, HashSet};
 /// The statements of a region without calls of the file's functions, and with members of structures as variables, which are
 /// added to those that can be used.
 pub fn expanded(
-    mut statements: Vec<Stmt>,
+    statements: Vec<Stmt>,
     file: &File<'_>,
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Expanded {
-    statements.iter_mut().for_each(step_arrays::without_memory);
-    let (mut statements, kept) = inline(statements, file, variables);
-    let mut own_arrays = step_arrays::taken_out(&mut statements, file, variables, false);
+    let (mut statements, kept) = inline(statements, file, variables, structures);
+    let mut own_arrays = step_arrays::taken_out(&mut statements, file, variables, structures, false);
     small::written_out(&mut statements, file, variables);
-    own_arrays.extend(step_arrays::taken_out(&mut statements, file, variables, true));
+    own_arrays.extend(step_arrays::taken_out(&mut statements, file, variables, structures, true));
     small::planes_as_variables(&mut statements, variables);
     small::flat_planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
@@ -53,28 +56,46 @@ fn inline(
     statements: Vec<Stmt>,
     file: &File<'_>,
     variables: &HashMap<String, Variable>,
+    structures: &Structures,
 ) -> (Vec<Stmt>, Vec<(Span, Diagnostic)>) {
-    let mut inliner = Inliner {
-        file,
-        variables,
-        declared: HashMap::new(),
-        own: file.declared_functions(),
-        around: Vec::new(),
-        calls: 0,
-        called: HashSet::new(),
-        taken: HashSet::new(),
-        kept: Vec::new(),
-    };
-    for stmt in &statements {
-        inliner.note_declarations(stmt);
-    }
-    let mut result = Vec::new();
-    for stmt in statements {
-        // Outside of functions, what cannot be taken apart stays.
-        if let Err(reason) = inliner.statement(stmt.clone(), &mut result) {
-            inliner.kept.push((stmt.span.clone(), *reason));
-            result.push(stmt);
+    let (mut own_memory, mut obstacles) = (Vec::new(), HashMap::new());
+    loop {
+        let mut inliner = Inliner {
+            file,
+            structures,
+            variables,
+            declared: HashMap::new(),
+            own: file.declared_functions(),
+            around: Vec::new(),
+            calls: 0,
+            called: HashSet::new(),
+            taken: HashSet::new(),
+            kept: Vec::new(),
+            values: HashMap::new(),
+            current: 0..0,
+            lent: Vec::new(),
+            obstacles,
+            own_memory,
+        };
+        for stmt in &statements {
+            inliner.note_declarations(stmt);
         }
+        inliner.note_values_around(&statements);
+        let mut result = Vec::new();
+        for stmt in &statements {
+            // Outside of functions, what cannot be taken apart stays.
+            if let Err(reason) = inliner.statement(stmt.clone(), &mut result) {
+                inliner.kept.push((stmt.span.clone(), *reason));
+                result.push(stmt.clone());
+            }
+        }
+        inliner.without_memory_of_steps(&mut result);
+        // Memory that a call takes and no other one gives back is a reason to leave the call as it is.
+        let left = inliner.own_memory_left(&result);
+        if left.is_empty() {
+            return (result, inliner.kept);
+        }
+        own_memory = [inliner.own_memory, left].concat();
+        obstacles = inliner.obstacles;
     }
-    (result, inliner.kept)
 }

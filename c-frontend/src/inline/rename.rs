@@ -29,10 +29,11 @@ impl Names<'_> {
                 let mut found = Vec::new();
                 for variable in list {
                     let ctype = self.ctype(&variable.ctype);
-                    let value = variable.value.as_ref().map(|value| self.expression(value));
                     let name = (self.fresh)(&variable.name, &ctype).unwrap_or_else(|| variable.name.clone());
                     let kind = ExprKind::Name(name.clone());
+                    // It is in scope where its own value is computed: `double *p = malloc(n * sizeof *p);`.
                     self.values.insert(variable.name.clone(), Expr { kind, span: variable.span.clone() });
+                    let value = variable.value.as_ref().map(|value| self.expression(value));
                     found.push(Variable { name, ctype, value, ..variable.clone() });
                 }
                 StmtKind::Declaration(found)

@@ -1,8 +1,9 @@
 //! Calls in statements: what a statement becomes without them.
 
+use super::heap::is_heap;
 use super::inliner::{Inliner, refuse};
 use super::{exits, rename, sizes};
-use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, ForLoop, Stmt, StmtKind};
 use crate::nest::{Result, is_known_function};
 use polyhedral::source::Span;
 
@@ -14,7 +15,10 @@ impl Inliner<'_> {
         }
         let before = out.len();
         let span = stmt.span.clone();
-        match self.taken_apart(stmt.clone(), out) {
+        let around = std::mem::replace(&mut self.current, span.clone());
+        let found = self.taken_apart(stmt.clone(), out);
+        self.current = around;
+        match found {
             // A statement of the region's own has one place, whatever it has become.
             Ok(()) => out[before..].iter_mut().for_each(|stmt| stmt.span = span.clone()),
             Err(reason) => {
@@ -51,6 +55,17 @@ impl Inliner<'_> {
                 // One after the other: what a call needs done may need the one before.
                 for mut variable in list {
                     if let Some(value) = variable.value.take() {
+                        if let CType::Pointer(_) = variable.ctype
+                            && let Some((name, arguments, place)) = self.own_call(&value)
+                        {
+                            let kind = ExprKind::Name(variable.name.clone());
+                            let target = Expr { kind, span: variable.span.clone() };
+                            let kind = StmtKind::Declaration(vec![variable]);
+                            out.push(Stmt { kind, span: span.clone() });
+                            let arguments = self.arguments(arguments, out)?;
+                            self.call(&name, arguments, &place, Some(&target), out)?;
+                            continue;
+                        }
                         variable.value = Some(self.expression(value, Some(out))?);
                     }
                     out.push(Stmt { kind: StmtKind::Declaration(vec![variable]), span: span.clone() });
@@ -134,6 +149,12 @@ impl Inliner<'_> {
                     let target = Box::new(self.expression(*target, Some(out))?);
                     ExprKind::Assign(None, target, Box::new(second))
                 } else {
+                    if let Some((name, arguments, place)) = self.own_call(&value)
+                        && let Some(CType::Pointer(_)) = self.pointer_type(&target)
+                    {
+                        let arguments = self.arguments(arguments, out)?;
+                        return self.call(&name, arguments, &place, Some(&target), out);
+                    }
                     if let (ExprKind::Call(function, arguments), ExprKind::Name(_)) =
                         (&value.kind, &target.kind)
                         && let ExprKind::Name(name) = &function.kind
@@ -213,23 +234,59 @@ impl Inliner<'_> {
         arguments.into_iter().map(|argument| self.expression(argument, Some(out))).collect()
     }
 
-    /// Refuses a function that calls something with effects of its own.
-    pub(super) fn check_effects(&self, name: &str, body: &[Stmt], place: &Span, head: &Span) -> Result<()> {
-        let mut found = None;
+    /// The call of one of the program's functions that a value is, converted to some type of pointers or not.
+    fn own_call(&self, value: &Expr) -> Option<(String, Vec<Expr>, Span)> {
+        match &value.kind {
+            ExprKind::Cast(CType::Pointer(_), inner) => self.own_call(inner),
+            ExprKind::Call(function, arguments) => match &function.kind {
+                ExprKind::Name(name) if self.is_own(name) => {
+                    Some((name.clone(), arguments.clone(), value.span.clone()))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Refuses a function that calls something with effects of its own. What takes memory or gives it back may be called where
+    /// others do the rest.
+    pub(super) fn check_effects(
+        &mut self,
+        name: &str,
+        body: &[Stmt],
+        place: &Span,
+        head: &Span,
+    ) -> Result<()> {
+        let lends = !self.own_memory.contains(&self.current);
+        let (mut found, mut memory) = (None, false);
         for stmt in body {
             stmt.walk_expressions(&mut |part| {
                 if let ExprKind::Call(function, _) = &part.kind {
                     match &function.kind {
                         ExprKind::Name(own) if is_known_function(own) => {}
+                        ExprKind::Name(own) if is_heap(own) && !self.own.contains(own) => {
+                            memory = true;
+                            if !lends {
+                                found = Some(format!("it calls `{own}`"));
+                            }
+                        }
                         ExprKind::Name(own) => found = Some(format!("it calls `{own}`")),
                         _ => found = Some("it calls a function through a pointer".to_owned()),
                     }
                 }
             });
         }
-        match found {
-            Some(reason) => refuse(name, place, &reason, Some((head.clone(), "defined here"))),
-            None => Ok(()),
+        if memory && lends {
+            self.lent.push(self.current.clone());
+        }
+        let Some(reason) = found else { return Ok(()) };
+        match self.obstacles.get(&self.current).filter(|_| memory && !lends) {
+            Some((pointer, here)) => {
+                let reason =
+                    format!("it takes memory for `{pointer}`, which does more than hold numbers for a step");
+                refuse(name, place, &reason, Some((here.clone(), "here")))
+            }
+            None => refuse(name, place, &reason, Some((head.clone(), "defined here"))),
         }
     }
 }

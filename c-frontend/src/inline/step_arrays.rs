@@ -1,12 +1,12 @@
 //! Arrays that the statements of each step declare, such as `double next[n][m];`: what they hold is wanted within a step alone, so
 //! that the same memory does for all steps. They become arrays of the time loop, which the rewritten program makes itself.
 
-use super::sizes::{is_moved, product, size_of};
+use super::members::member;
+use super::rename::assigns_member;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp, Variable};
 use crate::integer::literal;
 use crate::nest::assigned;
-use crate::parse::File;
-use crate::text::type_text;
+use crate::parse::{File, Structures};
 use polyhedral::source::Span;
 use std::collections::HashMap;
 
@@ -17,6 +17,7 @@ pub(super) fn taken_out(
     statements: &mut [Stmt],
     file: &File<'_>,
     variables: &mut HashMap<String, Variable>,
+    structures: &Structures,
     small: bool,
 ) -> Vec<Variable> {
     let mut changed = Vec::new();
@@ -39,8 +40,21 @@ pub(super) fn taken_out(
             }
         });
     }
+    let before: Vec<Stmt> = statements.to_vec();
+    let kept = |expr: &Expr, variables: &HashMap<String, Variable>| {
+        let ExprKind::Member(_, _, name) = &expr.kind else { return false };
+        match member(expr, variables, structures, &HashMap::new()) {
+            Some((root, CType::Integer { .. })) => {
+                !changed.iter().any(|name| name == root)
+                    && !declared.contains_key(root)
+                    && !assigns_member(&before, name)
+            }
+            _ => false,
+        }
+    };
     let wanted = |one: &Variable, variables: &HashMap<String, Variable>| {
-        let known = |name: &String| {
+        let known = |expr: &Expr| {
+            let ExprKind::Name(name) = &expr.kind else { return kept(expr, variables) };
             let own = variables.get(name).filter(|own| matches!(own.ctype, CType::Integer { .. }));
             // Nothing changes it, also where nobody sees it.
             own.is_some_and(|own| file.is_seen(own))
@@ -121,7 +135,7 @@ fn is_small(ctype: &CType) -> bool {
 }
 
 /// Whether an array is one of numbers, whose extents are sums and products of integers that are known before the loop.
-fn is_known(ctype: &CType, known: &dyn Fn(&String) -> bool) -> bool {
+fn is_known(ctype: &CType, known: &dyn Fn(&Expr) -> bool) -> bool {
     match ctype {
         CType::Array(inner, Some(extent)) => is_number(extent, known) && is_known(inner, known),
         CType::Floating(Floating::Float | Floating::Double) | CType::Integer { .. } => true,
@@ -129,188 +143,16 @@ fn is_known(ctype: &CType, known: &dyn Fn(&String) -> bool) -> bool {
     }
 }
 
-fn is_number(expr: &Expr, known: &dyn Fn(&String) -> bool) -> bool {
+fn is_number(expr: &Expr, known: &dyn Fn(&Expr) -> bool) -> bool {
     match &expr.kind {
         ExprKind::Integer { .. } => true,
-        ExprKind::Name(name) => known(name),
+        ExprKind::Name(_) | ExprKind::Member(..) => known(expr),
+        // An array that is too large by what a conversion cuts off does, too.
+        ExprKind::Cast(CType::Integer { .. }, a) => is_number(a, known),
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, a, b) => {
             is_number(a, known) && is_number(b, known)
         }
         ExprKind::Unary(UnaryOp::Plus, a) => is_number(a, known),
         _ => false,
     }
-}
-
-/// Blocks in which memory is taken and given back, `double *next = malloc(n * sizeof(double)); .. free(next);`, with arrays in its
-/// place.
-pub(super) fn in_place_of_memory(list: &mut Vec<Stmt>) {
-    for stmt in list.iter_mut() {
-        match &mut stmt.kind {
-            StmtKind::Block(inner) => in_place_of_memory(inner),
-            _ => without_memory(stmt),
-        }
-    }
-    let mut names = Vec::new();
-    for stmt in list.iter() {
-        if let StmtKind::Declaration(own) = &stmt.kind {
-            names.extend(own.iter().filter(|one| matches!(one.ctype, CType::Pointer(_))).cloned());
-        }
-    }
-    for one in names {
-        if let Some(found) = with_array(list, &one) {
-            *list = found;
-        }
-    }
-}
-
-/// The same of the body of a loop.
-pub(super) fn without_memory(stmt: &mut Stmt) {
-    let body = match &mut stmt.kind {
-        StmtKind::For(source) => &mut source.body,
-        StmtKind::While(source) => &mut source.body,
-        _ => return,
-    };
-    if let StmtKind::Block(list) = &mut body.kind {
-        in_place_of_memory(list);
-    }
-}
-
-/// A block with an array instead of a pointer to memory that it takes and gives back, where it does nothing else with the pointer.
-fn with_array(list: &[Stmt], pointer: &Variable) -> Option<Vec<Stmt>> {
-    let CType::Pointer(element) = &pointer.ctype else { return None };
-    if !matches!(**element, CType::Floating(Floating::Float | Floating::Double) | CType::Integer { .. }) {
-        return None;
-    }
-    let name = &pointer.name;
-    let is_name = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(own) if own == name);
-    let (mut found, mut extent, mut freed): (Vec<Stmt>, Option<Expr>, bool) = (Vec::new(), None, false);
-    let mut declared = None;
-    for stmt in list {
-        let mut taken = None;
-        match &stmt.kind {
-            StmtKind::Declaration(own) if own.iter().any(|one| one.name == *name) => {
-                if declared.is_some() {
-                    return None;
-                }
-                declared = Some(found.len());
-                let mut own = own.clone();
-                for one in own.iter_mut().filter(|one| one.name == *name) {
-                    taken = one.value.take();
-                }
-                found.push(Stmt { kind: StmtKind::Declaration(own), span: stmt.span.clone() });
-                if taken.is_none() {
-                    continue;
-                }
-            }
-            StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target) => {
-                taken = Some((**value).clone());
-            }
-            StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), .. })
-                if matches!(&function.kind, ExprKind::Name(own) if own == "free")
-                    && matches!(arguments.as_slice(), [one] if is_name(one)) =>
-            {
-                extent.as_ref()?;
-                freed = true;
-                continue;
-            }
-            _ => {
-                if mentions(stmt, name) && (extent.is_none() || freed || !touches_elements_alone(stmt, name))
-                {
-                    return None;
-                }
-                found.push(stmt.clone());
-                continue;
-            }
-        }
-        let (bytes, zeros) = bytes_of(&taken?)?;
-        if extent.is_some() || freed {
-            return None;
-        }
-        extent = Some(elements_of(&bytes, element, name)?);
-        if zeros {
-            let made = |kind| Expr { kind, span: stmt.span.clone() };
-            let function = Box::new(made(ExprKind::Name("memset".to_owned())));
-            let zero = made(ExprKind::Integer { value: 0, text: "0".to_owned() });
-            let array = made(ExprKind::Name(name.clone()));
-            let kind = StmtKind::Expr(made(ExprKind::Call(function, vec![array, zero, bytes])));
-            found.push(Stmt { kind, span: stmt.span.clone() });
-        }
-    }
-    let StmtKind::Declaration(own) = &mut found.get_mut(declared?)?.kind else { return None };
-    for one in own.iter_mut().filter(|one| one.name == *name) {
-        one.ctype = CType::Array(element.clone(), Some(Box::new(extent.clone()?)));
-    }
-    freed.then_some(found)
-}
-
-fn mentions(stmt: &Stmt, name: &str) -> bool {
-    let mut found = false;
-    stmt.walk_expressions(&mut |part| match &part.kind {
-        ExprKind::Name(own) => found |= own == name,
-        ExprKind::Other(_, text) => found |= crate::preprocess::words(text).contains(name),
-        _ => {}
-    });
-    stmt.walk(&mut |part| match &part.kind {
-        StmtKind::Other(_, names) => found |= names.iter().any(|own| own == name),
-        StmtKind::Declaration(own) => found |= own.iter().any(|one| one.name == name),
-        _ => {}
-    });
-    found
-}
-
-/// Whether a statement does nothing with a pointer but to touch elements of it, or to copy all of them.
-fn touches_elements_alone(stmt: &Stmt, name: &str) -> bool {
-    let (mut all, mut elements, mut plain) = (0, 0, true);
-    let is_name = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(own) if own == name);
-    stmt.walk_expressions(&mut |part| match &part.kind {
-        ExprKind::Name(_) => all += usize::from(is_name(part)),
-        ExprKind::Index(array, _) => elements += usize::from(is_name(array)),
-        // Copies of whole arrays become loops.
-        ExprKind::Call(function, list) if matches!(&function.kind, ExprKind::Name(own) if is_moved(own)) => {
-            elements += list.iter().filter(|one| is_name(one)).count();
-        }
-        ExprKind::Unary(UnaryOp::Address, _) => {
-            let mut within = false;
-            part.walk(&mut |part| within |= is_name(part));
-            plain &= !within;
-        }
-        ExprKind::Other(_, text) => plain &= !crate::preprocess::words(text).contains(name),
-        _ => {}
-    });
-    stmt.walk(&mut |part| match &part.kind {
-        StmtKind::Other(_, names) => plain &= !names.iter().any(|own| own == name),
-        StmtKind::Declaration(own) => plain &= !own.iter().any(|one| one.name == name),
-        _ => {}
-    });
-    plain && all == elements
-}
-
-/// The bytes that are taken, and whether they are zero.
-fn bytes_of(value: &Expr) -> Option<(Expr, bool)> {
-    match &value.kind {
-        ExprKind::Cast(_, inner) => bytes_of(inner),
-        ExprKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
-            (ExprKind::Name(name), [bytes]) if name == "malloc" => Some((bytes.clone(), false)),
-            (ExprKind::Name(name), [count, size]) if name == "calloc" => {
-                let kind = ExprKind::Binary(BinaryOp::Mul, Box::new(count.clone()), Box::new(size.clone()));
-                Some((Expr { kind, span: value.span.clone() }, true))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The number of elements in so many bytes.
-fn elements_of(bytes: &Expr, element: &CType, name: &str) -> Option<Expr> {
-    let mut factors = Vec::new();
-    product(bytes, &mut factors);
-    let of = [type_text(element), format!("{name}[0]"), format!("*{name}"), format!("* {name}")];
-    let at = factors.iter().position(|factor| size_of(factor).is_some_and(|text| of.contains(&text)))?;
-    factors.remove(at);
-    let span = bytes.span.clone();
-    factors.into_iter().reduce(|a, b| Expr {
-        kind: ExprKind::Binary(BinaryOp::Mul, Box::new(a), Box::new(b)),
-        span: span.clone(),
-    })
 }

@@ -301,6 +301,14 @@ impl Walker<'_> {
                 parts.push((**index).clone());
             }
         });
+        // How large the arrays are that each step has anew.
+        for own in &self.region.own_arrays {
+            let mut at = &own.ctype;
+            while let CType::Array(inner, extent) = at {
+                parts.extend(extent.as_deref().cloned());
+                at = inner;
+            }
+        }
         let declared = declared(std::slice::from_ref(body));
         for part in parts {
             for address in self.addresses(&part) {

@@ -235,6 +235,11 @@ impl<'a> File<'a> {
         !self.changed.contains(name) || !(variable.global || self.addressed.contains(name))
     }
 
+    /// Whether anything in the file assigns a variable of this name, counts it, or takes its address.
+    pub fn is_changed(&self, name: &str) -> bool {
+        self.changed.contains(name)
+    }
+
     /// A part of the file and what it needs, when its statements are expanded.
     ///
     /// # Errors

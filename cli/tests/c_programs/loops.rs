@@ -123,6 +123,17 @@ fn as_people_write_them() {
     same("arrays_of_a_step.c", &[], &[]);
 }
 
+/// Memory that steps take and give back, by functions of their own, too: each of the five loops runs in tiles.
+#[test]
+fn memory_of_steps() {
+    let file = program("memory_of_a_step.c").display().to_string();
+    let report = tilewright(&["check", &file, "--quick", "--threads", "2", "--json"]).json();
+    assert_eq!(report["equal"], true, "{report:#}");
+    let regions = report["regions"].as_array().unwrap();
+    let tiled = |region: &serde_json::Value| region["tiled"].as_u64() > Some(0) && region["original"] == 0;
+    assert!(regions.len() == 5 && regions.iter().all(tiled), "{report:#}");
+}
+
 /// Loops under conditions that are known before the steps run: all that can be tiled are.
 #[test]
 fn branches_of_a_step() {
