@@ -45,8 +45,13 @@ impl Inliner<'_> {
         }
         let extents = extents(&arrays, &ctype, &element, bytes)?;
         // What is moved of a row ends with it.
-        let is_row = |expr: &Expr| matches!(&expr.kind, ExprKind::Index(..));
-        if arrays.iter().any(|(expr, row)| is_row(expr) && !(extents.len() == 1 && fits(row, &extents[0]))) {
+        let ends = |(expr, row): &(Expr, CType)| match &expr.kind {
+            ExprKind::Index(..) => extents.len() == 1 && fits(row, &extents[0]),
+            ExprKind::Binary(_, array, _) => !matches!(array.kind, ExprKind::Index(..)),
+            ExprKind::Unary(UnaryOp::Address, first) => super::heap::indexed(first).1.len() == 1,
+            _ => true,
+        };
+        if !arrays.iter().all(ends) {
             return None;
         }
         let made = |kind| Expr { kind, span: place.clone() };
