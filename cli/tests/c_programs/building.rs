@@ -217,7 +217,7 @@ fn the_time_loop_may_be_in_another_source() {
              for (int i = 1; i < {bound}; i++) u[i] = next[i];\n    }}\n    return most;\n}}\n"
         )
     };
-    let loops = folder.write("step.c", &step("n - 1"));
+    let loops = folder.write("step.c", step("n - 1"));
     // Neither main.c, nor grid.c and its headers, are known from step.c.
     for arguments in [vec![main.as_str()], vec![loops.as_str(), "--with", &main]] {
         let report =
@@ -234,7 +234,7 @@ fn the_time_loop_may_be_in_another_source() {
     let report = tilewright(&["check", &main, "--quick", "--function", "steps", "--json"]).json();
     assert_eq!(report["equal"], true, "{report:#}");
     // The reason is that of the file with the loop.
-    folder.write("step.c", &step("n - t"));
+    folder.write("step.c", step("n - t"));
     let refused = tilewright(&["check", &main, "--quick"]);
     assert!(refused.code == 2 && refused.stderr.contains("step.c:6:"), "{}", refused.stderr);
     // Where there is none at all, it is that of the file that is named.
