@@ -4,7 +4,7 @@
 //! none. So where they run, each such question has one answer. Whose answer is not used, since some memory stays the program's own,
 //! is not taken apart at all.
 
-use super::heap::{freed, is_null, taken};
+use super::taking::{freed, is_null, taken};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::nest::ENDS;
 use crate::text::c_text;

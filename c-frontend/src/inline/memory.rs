@@ -4,7 +4,7 @@ use super::bind::declaration;
 use super::inliner::Inliner;
 use super::members::member;
 use super::rename::simplify;
-use super::sizes::{extents_in_size, product, size_of};
+use super::sizes::{extent_text, extents_in_size, product, size_of};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
 use crate::text::{c_text, type_text};
@@ -47,8 +47,10 @@ impl Inliner<'_> {
         // What is moved of a row ends with it.
         let ends = |(expr, row): &(Expr, CType)| match &expr.kind {
             ExprKind::Index(..) => extents.len() == 1 && fits(row, &extents[0]),
-            ExprKind::Binary(_, array, _) => !matches!(array.kind, ExprKind::Index(..)),
-            ExprKind::Unary(UnaryOp::Address, first) => super::heap::indexed(first).1.len() == 1,
+            ExprKind::Binary(_, array, _) => {
+                !matches!((&array.kind, row), (ExprKind::Index(..), CType::Array(..)))
+            }
+            ExprKind::Unary(UnaryOp::Address, first) => super::taking::indexed(first).1.len() == 1,
             _ => true,
         };
         if !arrays.iter().all(ends) {
@@ -113,7 +115,7 @@ impl Inliner<'_> {
             }
             // `&a[0][0]`, of an array in one piece
             ExprKind::Unary(UnaryOp::Address, first) => {
-                let (at, indices) = super::heap::indexed(first);
+                let (at, indices) = super::taking::indexed(first);
                 if indices.iter().all(|index| literal(index) == Some(0)) {
                     return self.whole(at);
                 }
@@ -122,7 +124,7 @@ impl Inliner<'_> {
             }
             // `a[i]`, a row
             ExprKind::Index(..) => {
-                let (at, indices) = super::heap::indexed(expr);
+                let (at, indices) = super::taking::indexed(expr);
                 let (_, ctype) = self.element(at, &indices)?;
                 (ctype.depth() == 1).then(|| (expr.clone(), ctype))
             }
@@ -249,11 +251,4 @@ fn inner_extents(ctype: &CType) -> Option<Vec<String>> {
     let (CType::Pointer(inner) | CType::Array(inner, _)) = ctype else { return None };
     let found = extents_of(inner);
     (found.len() == inner.depth()).then_some(found)
-}
-
-pub(super) fn extent_text(extent: &Expr) -> String {
-    match literal(extent) {
-        Some(value) => value.to_string(),
-        None => c_text(extent, &|_| None),
-    }
 }

@@ -20,6 +20,7 @@ mod rows;
 mod sizes;
 mod statement;
 mod step_arrays;
+mod taking;
 mod values;
 
 use crate::ast::{Stmt, Variable};

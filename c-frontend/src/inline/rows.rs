@@ -5,9 +5,10 @@
 //! by `rows[i] = rows[i - 1] + m`.
 
 use super::bind::declaration;
-use super::heap::{freed, indexed, is_null, mentions, taken};
+use super::heap::mentions;
 use super::inliner::Inliner;
 use super::rename::simplify;
+use super::taking::{freed, indexed, is_null, taken};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
 use crate::integer::literal;
 use crate::text::c_text;

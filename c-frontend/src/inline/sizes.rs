@@ -1,7 +1,8 @@
 //! Numbers of bytes, as programs write them.
 
 use crate::ast::{BinaryOp, CType, Expr, ExprKind};
-use crate::text::{type_text, without_parentheses};
+use crate::integer::literal;
+use crate::text::{c_text, type_text, without_parentheses};
 
 /// Whether a function of the C library moves or sets memory.
 pub(super) fn is_moved(name: &str) -> bool {
@@ -74,6 +75,14 @@ pub(super) fn extents_in_size(value: &Expr, element: &CType) -> Option<Vec<Expr>
         rest = behind;
     }
     (!found.is_empty()).then_some(found)
+}
+
+/// An extent as a C text.
+pub(super) fn extent_text(extent: &Expr) -> String {
+    match literal(extent) {
+        Some(value) => value.to_string(),
+        None => c_text(extent, &|_| None),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Calls in statements: what a statement becomes without them.
 
-use super::heap::is_heap;
 use super::inliner::{Inliner, refuse};
+use super::taking::is_heap;
 use super::{exits, rename, sizes};
 use crate::ast::{CType, Expr, ExprKind, ForLoop, Stmt, StmtKind};
 use crate::nest::{Result, is_known_function};
