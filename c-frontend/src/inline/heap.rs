@@ -6,8 +6,8 @@
 //!
 //! What `malloc` gives holds nothing, as an array does that is declared; `calloc` becomes zeros that are assigned.
 
-use super::bind::declaration;
 use super::inliner::Inliner;
+use super::memory::row_by_row;
 use super::sizes::{extent_text, extents_in_size, is_size_of, product};
 use super::taking::{freed, indexed, is_heap, is_null, taken};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
@@ -240,7 +240,7 @@ impl<'a> Memory<'a> {
                 }
                 let body = self.statement(inliner, &source.body, true)?;
                 if body.is_empty() {
-                    return inliner.without_loop(source, stmt);
+                    return Some(without_body(source, stmt));
                 }
                 let body = match <[Stmt; 1]>::try_from(body) {
                     Ok([one]) => one,
@@ -380,23 +380,11 @@ impl<'a> Memory<'a> {
 }
 
 impl Inliner<'_> {
-    /// A loop that does nothing any more, and only leaves its index behind: nothing at all, where that is set before it is read.
-    fn without_loop(&self, source: &ForLoop, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        let declared =
-            matches!(source.start.as_ref().map(|start| &start.kind), Some(StmtKind::Declaration(_)));
-        let kept = ForLoop {
-            body: Stmt { kind: StmtKind::Empty, span: source.body.span.clone() },
-            ..source.clone()
-        };
-        let stmt = Stmt { kind: StmtKind::For(Box::new(kept)), span: stmt.span.clone() };
-        Some(if declared { Vec::new() } else { vec![stmt] })
-    }
-
     /// Zeros in all elements of an array.
     fn zeros(&mut self, array: Expr, extents: &[Expr], element: &CType, place: &Span) -> Stmt {
         let made = |kind| Expr { kind, span: place.clone() };
         let zero = || made(ExprKind::Integer { value: 0, text: "0".to_owned() });
-        // A flattened array row by row, as its elements are touched: ((i * n) + j) * m + k
+        // A flattened array row by row, as its elements are touched.
         let mut factors = Vec::new();
         if let [elements] = extents {
             product(elements, &mut factors);
@@ -405,36 +393,26 @@ impl Inliner<'_> {
         let names: Vec<String> = extents.iter().map(|_| self.fresh("at")).collect();
         let name = |name: &String| Box::new(made(ExprKind::Name(name.clone())));
         let target = match factors.len() > 1 {
-            true => {
-                let rest = names.iter().zip(&factors).skip(1);
-                let sum = rest.fold(name(&names[0]), |sum, (index, extent)| {
-                    let row = made(ExprKind::Binary(BinaryOp::Mul, sum, Box::new(extent.clone())));
-                    Box::new(made(ExprKind::Binary(BinaryOp::Add, Box::new(row), name(index))))
-                });
-                made(ExprKind::Index(Box::new(array), sum))
-            }
+            true => made(ExprKind::Index(Box::new(array), Box::new(row_by_row(&names, extents, place)))),
             false => {
                 names.iter().fold(array, |array, index| made(ExprKind::Index(Box::new(array), name(index))))
             }
         };
         let value = made(ExprKind::Cast(element.clone(), Box::new(zero())));
         let assigned = made(ExprKind::Assign(None, Box::new(target), Box::new(value)));
-        let mut stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
-        for (index, extent) in names.iter().zip(extents).rev() {
-            let long = CType::Integer { name: "long".to_owned(), unsigned: false };
-            let condition = ExprKind::Binary(BinaryOp::Less, name(index), Box::new(extent.clone()));
-            self.declared.insert(index.clone(), long.clone());
-            let source = ForLoop {
-                start: Some(declaration(index, long, Some(zero()), place)),
-                condition: Some(made(condition)),
-                step: Some(made(ExprKind::Step(1, name(index)))),
-                body: stmt,
-                head: place.clone(),
-            };
-            stmt = Stmt { kind: StmtKind::For(Box::new(source)), span: place.clone() };
-        }
-        stmt
+        let stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
+        self.in_loops(stmt, &names, extents, place)
     }
+}
+
+/// A loop that does nothing any more, and only leaves its index behind: nothing at all, where that is the loop's own.
+fn without_body(source: &ForLoop, stmt: &Stmt) -> Vec<Stmt> {
+    if matches!(source.start.as_ref().map(|start| &start.kind), Some(StmtKind::Declaration(_))) {
+        return Vec::new();
+    }
+    let body = Stmt { kind: StmtKind::Empty, span: source.body.span.clone() };
+    let kind = StmtKind::For(Box::new(ForLoop { body, ..source.clone() }));
+    vec![Stmt { kind, span: stmt.span.clone() }]
 }
 
 /// Whether a name stands in a statement.

@@ -61,13 +61,7 @@ impl Inliner<'_> {
         let index = |name: &String| made(ExprKind::Name(name.clone()));
         let at = |array: &Expr, ctype: &CType| {
             if ctype.depth() == 1 {
-                // Row by row: ((i * n) + j) * m + k
-                let mut sum = index(&names[0]);
-                for (name, extent) in names.iter().zip(&extents).skip(1) {
-                    let product = ExprKind::Binary(BinaryOp::Mul, Box::new(sum), Box::new(extent.clone()));
-                    sum =
-                        made(ExprKind::Binary(BinaryOp::Add, Box::new(made(product)), Box::new(index(name))));
-                }
+                let sum = row_by_row(&names, &extents, place);
                 let mut element = made(ExprKind::Index(Box::new(array.clone()), Box::new(sum)));
                 loop {
                     let before = element.clone();
@@ -88,22 +82,35 @@ impl Inliner<'_> {
             None => made(ExprKind::Integer { value: 0, text: "0".to_owned() }),
         };
         let assigned = made(ExprKind::Assign(None, Box::new(at(&target, &ctype)?), Box::new(value)));
-        let mut stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
-        for (name, extent) in names.iter().zip(&extents).rev() {
+        let stmt = Stmt { kind: StmtKind::Expr(assigned), span: place.clone() };
+        Some(self.in_loops(stmt, &names, &extents, place))
+    }
+
+    /// A statement in loops over these indices, from 0 to before the extents.
+    pub(super) fn in_loops(
+        &mut self,
+        mut stmt: Stmt,
+        names: &[String],
+        extents: &[Expr],
+        place: &Span,
+    ) -> Stmt {
+        let made = |kind| Expr { kind, span: place.clone() };
+        let index = |name: &String| Box::new(made(ExprKind::Name(name.clone())));
+        for (name, extent) in names.iter().zip(extents).rev() {
             let int = CType::Integer { name: "long".to_owned(), unsigned: false };
             let zero = made(ExprKind::Integer { value: 0, text: "0".to_owned() });
-            let condition = ExprKind::Binary(BinaryOp::Less, Box::new(index(name)), Box::new(extent.clone()));
+            let condition = ExprKind::Binary(BinaryOp::Less, index(name), Box::new(extent.clone()));
             self.declared.insert(name.clone(), int.clone());
             let source = ForLoop {
                 start: Some(declaration(name, int, Some(zero), place)),
                 condition: Some(made(condition)),
-                step: Some(made(ExprKind::Step(1, Box::new(index(name))))),
+                step: Some(made(ExprKind::Step(1, index(name)))),
                 body: stmt,
                 head: place.clone(),
             };
             stmt = Stmt { kind: StmtKind::For(Box::new(source)), span: place.clone() };
         }
-        Some(stmt)
+        stmt
     }
 
     /// An array or a pointer to the first element of one, or to one from which on elements are moved.
@@ -156,6 +163,16 @@ impl Inliner<'_> {
         }
         Some((array, ctype))
     }
+}
+
+/// The place of an element of a flattened array, row by row: ((i * n) + j) * m + k
+pub(super) fn row_by_row(names: &[String], extents: &[Expr], place: &Span) -> Expr {
+    let made = |kind| Expr { kind, span: place.clone() };
+    let index = |name: &String| made(ExprKind::Name(name.clone()));
+    names.iter().zip(extents).skip(1).fold(index(&names[0]), |sum, (name, extent)| {
+        let row = made(ExprKind::Binary(BinaryOp::Mul, Box::new(sum), Box::new(extent.clone())));
+        made(ExprKind::Binary(BinaryOp::Add, Box::new(row), Box::new(index(name))))
+    })
 }
 
 /// Whether so many elements are no more than a row has, where that is declared.
