@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use crate::choice::{self, Chosen, TileBy, Wish, machine_of_device};
+use crate::contest::WholeRuns;
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
@@ -81,6 +82,8 @@ pub struct Built {
     pub notes: Vec<String>,
     /// How long calls are that can be stopped.
     pub(crate) speed: pace::Speed,
+    /// Where it is kept how long runs take, for later choices of tile sizes.
+    pub(crate) whole_runs: Option<WholeRuns>,
 }
 
 /// Plans, generates, compiles and loads what the back end runs.
@@ -96,7 +99,14 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
         Backend::Reference => {
             strategies::named(&request.tiling.strategy)?;
             let speed = pace::Speed::of(&stencil.program);
-            Ok(Built { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new(), speed })
+            Ok(Built {
+                runner: Runner::Reference,
+                planned: None,
+                compiler: None,
+                notes: Vec::new(),
+                speed,
+                whole_runs: None,
+            })
         }
         Backend::OpenMp => openmp(stencil, request, observer),
         Backend::Emulator => emulator(stencil, request, observer),
@@ -122,6 +132,8 @@ fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer
         compiler: Some(object.command),
         notes: object.notes.into_iter().chain(chosen.notes()).collect(),
         speed: pace::Speed::of(&stencil.program),
+        // What contracts is other code.
+        whole_runs: chosen.whole_runs.filter(|_| !request.contract),
     })
 }
 
@@ -136,7 +148,7 @@ fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observ
     let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(request.seed));
     let notes = chosen.notes().collect();
     let speed = pace::Speed::of(&stencil.program);
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed })
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed, whole_runs: None })
 }
 
 fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
@@ -153,7 +165,7 @@ fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) 
     })?;
     let runner = Runner::Cuda(Box::new(loaded), device);
     let speed = pace::Speed::of(&stencil.program);
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed })
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed, whole_runs: None })
 }
 
 /// Tile sizes, the user's or the model's.

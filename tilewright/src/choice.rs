@@ -1,6 +1,6 @@
 //! Which tile sizes are used where none are given.
 
-use crate::contest::{self, Company, Contest, Standing};
+use crate::contest::{self, Company, Contest, Standing, WholeRuns};
 use crate::cpu_model::{CpuModel, usable_threads};
 use crate::error::{Error, Kind, Result};
 use crate::finalists::{self, Finalist, Verdict};
@@ -90,6 +90,8 @@ pub struct Chosen {
     pub caution: Option<String>,
     /// The code, where it was compiled in order to choose.
     pub tiled: Option<Tiled>,
+    /// Where it is kept how long the run takes, for later choices.
+    pub whole_runs: Option<WholeRuns>,
     /// What CUDA code may use.
     pub limits: DeviceLimits,
     /// Tiles that were passed over, and why.
@@ -105,6 +107,7 @@ impl Chosen {
             tuned: false,
             caution: None,
             tiled: None,
+            whole_runs: None,
             limits,
             passed_over: Vec::new(),
         }
@@ -436,7 +439,8 @@ fn on_cpu(
         Some(standing) => {
             let (words, taken) = (standing.words(contest.ranks()), standing.taken());
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
-            Chosen { tiled: standing.tiled, ..Chosen::new(tiling, words) }
+            let whole_runs = contest.whole_runs(taken);
+            Chosen { tiled: standing.tiled, whole_runs, ..Chosen::new(tiling, words) }
         }
         None if auto && wish.by == TileBy::Model => {
             let solved = stage(observer, "tune", || model.tune(AUTO, Method::Exact, Objective::Time))?;
@@ -456,7 +460,9 @@ fn on_cpu(
 fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -> Result<Option<Standing>> {
     let mut unfinished = None;
     if let Some(standing) = (!contest.wanted).then(|| contest.remembered()).flatten() {
-        unfinished = (!standing.is_over).then(|| contest.unfinished()).flatten();
+        // Whole runs show more than a final.
+        let is_over = standing.is_over || contest.follows();
+        unfinished = (!is_over).then(|| contest.unfinished()).flatten();
         if unfinished.is_none() {
             return Ok(Some(standing));
         }

@@ -1,6 +1,7 @@
 //! A built stencil run on arrays, as often as asked for, and its result compared with the reference.
 
 use crate::build::Built;
+use crate::contest;
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage, stage_of};
@@ -11,6 +12,7 @@ use execution::grid::ProgramData;
 use execution::reference;
 use hhc_codegen::plan_counts;
 use toolchain::clock::Timing;
+use toolchain::interference::Watch;
 use toolchain::interrupt;
 
 /// How to run.
@@ -68,7 +70,12 @@ pub fn run(
     let on_device = matches!(built.runner, Runner::Cuda(..));
     let keep_initial = request.verify || (repeat > 1 && !on_device);
     let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
+    let watch = Watch::start();
     let (timing, last) = measure(&job, &built.runner, repeat, data, initial.as_ref(), observer)?;
+    let is_calm = watch.others().is_none_or(|others| others <= contest::BUSY);
+    if let Some(runs) = built.whole_runs.as_ref().filter(|_| is_calm) {
+        runs.keep(data.size(), request.steps, timing.median);
+    }
     let comparison = match (&mut initial, request.verify) {
         (Some(expected), true) => {
             stage_of(observer, "reference", request.steps as u64, |progress| {

@@ -2,6 +2,7 @@
 //! was wrong about it.
 
 use super::company::at_once;
+use super::whole_runs::{self, Evidence, Runs, is_whole_run};
 use super::{Contest, Entrant, Standing, winner};
 use crate::{record, state};
 use hhc_codegen::strategy;
@@ -11,9 +12,9 @@ use toolchain::machine::processor_id;
 use trials::{Outcome, Setting, Store, Trial};
 
 /// The name of the store.
-const KEPT: &str = "@choices";
+pub(super) const KEPT: &str = "@choices";
 /// The response: seconds per point and step.
-const RESPONSE: &str = "point_s";
+pub(super) const RESPONSE: &str = "point_s";
 /// What the model said of the whole run, in seconds, and its error as a part of what was measured.
 const PREDICTED: &str = "predicted_s";
 const MODEL_ERROR: &str = "model_error";
@@ -37,7 +38,7 @@ impl Contest<'_> {
 
     /// What the contest is about, in a form that is the same for all runs of its class: extents within a quarter of a power
     /// of two, steps within two powers.
-    fn setting(&self) -> Setting {
+    pub(super) fn setting(&self) -> Setting {
         let class = |value: i64, parts: f64| {
             let number = ((value.max(1) as f64).log2() * parts).round();
             (number / parts).exp2().round() as i64
@@ -58,9 +59,12 @@ impl Contest<'_> {
         }
     }
 
-    /// The result of a contest that was held before.
+    /// The result of a contest that was held before, and of the whole runs since then.
     pub fn remembered(&self) -> Option<Standing> {
-        settled(&self.setting().job, &self.held(), &|one| self.may_win(one))
+        let may_win = |one: &Entrant| self.may_win(one);
+        let mut standing = settled(&self.setting().job, &self.held(), &may_win)?;
+        whole_runs::heed(&mut standing, &self.known_runs(), self.follows(), &may_win);
+        Some(standing)
     }
 
     /// The entrants of the contest that was held before, where it had no time for its end.
@@ -82,6 +86,16 @@ impl Contest<'_> {
     /// The contests that were held before for grids and steps of this class on this processor, by their jobs; of each job the last
     /// one.
     fn held(&self) -> Vec<Held> {
+        arranged(self.trials().iter().filter(|trial| !is_whole_run(trial)))
+    }
+
+    /// The whole runs of such grids and steps.
+    pub(super) fn known_runs(&self) -> Vec<Runs> {
+        Runs::among(self.trials().iter())
+    }
+
+    /// What is kept for grids and steps of this class on this processor.
+    fn trials(&self) -> Vec<Trial> {
         let Ok(path) = state::trials_to_read(Path::new(KEPT)) else { return Vec::new() };
         let Ok(content) = trials::store::read(&path) else { return Vec::new() };
         let own = self.setting();
@@ -92,7 +106,7 @@ impl Contest<'_> {
             };
             other.job.ends_with(&here) && class(other) == class(&own)
         };
-        arranged(content.trials.iter().filter(|trial| is_alike(&trial.setting)))
+        content.trials.into_iter().filter(|trial| is_alike(&trial.setting)).collect()
     }
 
     /// Keeps the result as far as it can be kept: without it, the next run measures again.
@@ -157,7 +171,7 @@ fn arranged<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Held> {
 fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Option<Standing> {
     let standing = |entrants: &[Entrant], incumbent: usize, is_over: bool| {
         let winner = winner(entrants, incumbent, may_win);
-        Standing { winner, entrants: entrants.to_vec(), is_over, tiled: None }
+        Standing { winner, entrants: entrants.to_vec(), is_over, tiled: None, evidence: Evidence::Contest }
     };
     let own = held.iter().find(|own| own.job == job)?;
     let mut last = standing(&own.entrants, 0, own.is_over);

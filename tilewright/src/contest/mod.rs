@@ -13,8 +13,10 @@ mod kept;
 mod leading;
 mod rounds;
 mod track;
+mod whole_runs;
 
 pub use company::{Company, accompany, dismiss};
+pub use whole_runs::{Evidence, WholeRuns};
 
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
@@ -82,12 +84,16 @@ pub struct Standing {
     pub is_over: bool,
     /// The winner's code; `None` where the contest was held before, and is remembered.
     pub tiled: Option<Tiled>,
+    /// What the choice rests on, beyond the contest.
+    pub evidence: Evidence,
 }
 
 /// Name of the stage.
 pub const STAGE: &str = "timing the best tile sizes, once";
 /// Runs whose predicted time is shorter are not worth a contest, in seconds.
 pub const SHORTEST_S: f64 = 0.05;
+/// The part of the machine's time that others may use in a contest, or in a whole run, that is remembered.
+pub const BUSY: f64 = 0.1;
 /// The model's choice stays where nobody is better than this part of its time; another strategy, for which edges of a small grid cost
 /// something else, has to be better than the second.
 const CLEARLY: [f64; 2] = [0.99, 0.98];
@@ -130,13 +136,19 @@ impl Standing {
     pub fn words(&self, ranks: usize) -> String {
         let when = if self.tiled.is_none() { " before" } else { "" };
         let at_once = company::at_once(ranks);
-        let all =
-            format!("the fastest of {} that were timed on this computer{when}{at_once}", self.entrants.len());
-        match self.entrants[0].point_s.zip(self.taken().point_s) {
-            Some((model, best)) if self.winner > 0 => {
-                format!("{all}; the model's choice takes {:.0} % longer", 100.0 * (model / best - 1.0))
+        let timed = format!("{} that were timed on this computer{when}{at_once}", self.entrants.len());
+        match (self.evidence, self.entrants[0].point_s.zip(self.taken().point_s)) {
+            (Evidence::Tried, _) => format!("tried in a whole run, as good as the fastest of {timed}"),
+            (Evidence::Runs(runs), _) if runs > 1 => {
+                format!("the fastest in whole runs of the best {runs} of {timed}")
             }
-            _ => format!("{all}, as the model says"),
+            (_, Some((model, best))) if self.winner > 0 => {
+                format!(
+                    "the fastest of {timed}; the model's choice takes {:.0} % longer",
+                    100.0 * (model / best - 1.0)
+                )
+            }
+            _ => format!("the fastest of {timed}, as the model says"),
         }
     }
 }

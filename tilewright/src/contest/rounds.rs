@@ -1,7 +1,8 @@
 //! Heats and a final: who is clearly behind drops out, and of few who are not the fastest on the user's own grid is taken.
 
 use super::track::Track;
-use super::{Contest, Entrant, Standing, winner};
+use super::whole_runs::Evidence;
+use super::{BUSY, Contest, Entrant, Standing, winner};
 use crate::error::{Error, Result};
 use execution::tiled::{self, Tiled};
 use hhc_codegen::KernelPlan;
@@ -40,9 +41,6 @@ const BUDGETS_OF_FINAL: f64 = 3.0;
 const CLEAR: f64 = 1.03;
 /// A run that takes longer, in seconds, needs no other one before it: its grid was filled just now, and what is cold then is a small part.
 const WARM_S: f64 = 0.1;
-/// The part of the machine's time that others may use in a contest that is remembered.
-const BUSY: f64 = 0.1;
-
 /// How long it goes on.
 struct Clock {
     begin: Instant,
@@ -166,7 +164,8 @@ impl Contest<'_> {
             self.remember(&entrants, is_over);
         }
         let winner = winner(&entrants, 0, |one| self.may_win(one));
-        Ok(Standing { winner, entrants, is_over, tiled: Some(tiled.swap_remove(winner)) })
+        let evidence = Evidence::Contest;
+        Ok(Standing { winner, entrants, is_over, tiled: Some(tiled.swap_remove(winner)), evidence })
     }
 }
 
