@@ -17,7 +17,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tilewright::data::{Arrangement, FieldFile};
-use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, contract, machines, record, text};
+use tilewright::{
+    Backend, BuildRequest, Built, Measured, RunRequest, contract, machines, record, run_record, text,
+};
 use toolchain::interrupt;
 use trials::{Outcome, Setting};
 
@@ -273,7 +275,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let layout = if data.layout().is_dense() { ", dense layout" } else { "" };
     let mut record = |built: Option<&Built>, outcome: Option<Outcome>| match (&mut store, outcome) {
         (Some(store), Some(outcome)) => {
-            let setting = record::run_setting(&stencil, &request, built, "run");
+            let setting = run_record::run_setting(&stencil, &request, built, "run");
             let setting = Setting { job: setting.job.clone() + layout, ..setting };
             let planned = built.and_then(|built| built.planned.as_ref());
             let tile = planned.map(|planned| &planned.plan.tile).or(arguments.plan.tile.as_ref());
@@ -285,7 +287,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let built = match tilewright::build(&stencil, &request, session) {
         Ok(built) => built,
         Err(error) => {
-            record(None, record::failure(&error))?;
+            record(None, run_record::failure(&error))?;
             return Err(error);
         }
     };
@@ -303,11 +305,11 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let measured = match tilewright::run(&stencil, &built, &run, &mut data, session) {
         Ok(measured) => measured,
         Err(error) => {
-            record(Some(&built), record::failure(&error))?;
+            record(Some(&built), run_record::failure(&error))?;
             return Err(error);
         }
     };
-    record(Some(&built), Some(record::outcome(&measured)))?;
+    record(Some(&built), Some(run_record::outcome(&measured)))?;
     let Measured { timing, last, comparison, checksum, points_per_step, gstencil_per_s } = measured;
     session.stage("write", || write_outputs(program, arguments.steps, &data, &outputs))?;
 

@@ -59,6 +59,7 @@ pub mod ranks;
 pub mod record;
 pub mod rivals;
 pub mod run;
+pub mod run_record;
 pub mod runner;
 pub mod state;
 pub mod strategies;

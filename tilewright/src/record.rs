@@ -1,14 +1,10 @@
 //! Trials of stencils: what ran, where, with which binary, as the [store](trials::Store) keeps it.
 
-use crate::build::{BuildRequest, Built};
-use crate::error::{Error, Result};
-use crate::load::Stencil;
-use crate::run::Measured;
-use crate::runner::Runner;
+use crate::error::Result;
 use execution::ExecutionError;
 use execution::trials::{Keeper, Run};
+use hhc_codegen::TileSizes;
 use hhc_codegen::strategy;
-use hhc_codegen::{PlanError, TileSizes};
 use polyhedral::program::Program;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -16,12 +12,10 @@ use std::sync::Arc;
 use toolchain::compiler::{Compiler, Language};
 use toolchain::machine::{cpu_identity, cpu_name};
 use trials::store::PROCESSOR;
-use trials::{Configuration, Metric, Outcome, Setting, Status, Store, Trial, TrialsError, Value};
+use trials::{Configuration, Outcome, Setting, Store, Trial, TrialsError, Value};
 
 /// The metric that trials of stencils are about: the median time of a run, in seconds.
 pub const SECONDS: &str = "seconds";
-/// Points per second, in units of 10^9.
-const RATE: &str = "gstencil_per_s";
 /// The part of the machine's time that other programs used during a run.
 const OTHERS: &str = "others";
 
@@ -73,38 +67,6 @@ fn compiler(command_line: &str) -> String {
     }
 }
 
-/// What a run of a stencil is, and where it was; without what was not built.
-pub fn run_setting(
-    stencil: &Stencil,
-    request: &BuildRequest<'_>,
-    built: Option<&Built>,
-    by: &str,
-) -> Setting {
-    let plan = built.and_then(|built| built.planned.as_ref()).map(|planned| &planned.plan);
-    let strategy = match plan {
-        Some(plan) => plan.strategy,
-        None => strategy::all()
-            .iter()
-            .map(|strategy| strategy.id())
-            .find(|id| *id == request.tiling.strategy)
-            .unwrap_or(""),
-    };
-    let backend = request.backend.name();
-    let setting = setting(&stencil.program, strategy, backend, request.size, request.steps, by);
-    match built.map(|built| (&built.runner, &built.compiler)) {
-        Some((Runner::Cuda(_, device), _)) => {
-            let facts = device.facts();
-            let compiler =
-                format!("NVRTC for sm_{}, driver for CUDA {}", facts.architecture, facts.driver_version);
-            Setting { machine: facts.name.clone(), compiler, ..setting }
-        }
-        Some((runner, compiler)) => {
-            on_cpu(setting, runner.threads().unwrap_or(1), compiler.as_deref().unwrap_or_default())
-        }
-        None => Setting { machine: cpu_name(), ..setting },
-    }
-}
-
 /// Tile sizes as a configuration.
 pub fn configuration(tile: &TileSizes) -> Configuration {
     Configuration::of(tile.iter().map(|(name, value)| (name.to_owned(), Value::Integer(value))))
@@ -118,43 +80,6 @@ pub fn tile(configuration: &Configuration) -> Option<TileSizes> {
         _ => None,
     });
     Some(TileSizes::new(sizes.collect::<Option<Vec<_>>>()?))
-}
-
-/// What runs have shown, as an outcome.
-pub fn outcome(measured: &Measured) -> Outcome {
-    let seconds = Metric {
-        value: measured.timing.median,
-        repetitions: measured.timing.seconds_all.clone(),
-        unit: "s".to_owned(),
-    };
-    let wrong = |message: String| Outcome::failed(Status::WrongResult, message);
-    let mismatches = measured.comparison.as_ref().map_or(0, |found| found.mismatches);
-    let violations = measured.last.emulator.as_ref().map_or(0, |report| report.total_violations);
-    let mut outcome = match (mismatches, violations) {
-        (0, 0) => Outcome::measured(SECONDS, seconds.value),
-        (0, violations) => wrong(format!("the emulator found {violations} violations")),
-        (mismatches, _) => wrong(format!("{mismatches} values differ from the reference")),
-    };
-    outcome.metrics.insert(SECONDS.to_owned(), seconds);
-    outcome.with(RATE, measured.gstencil_per_s, "GStencil/s").now()
-}
-
-/// A failure as an outcome; `None` where it is not one of the configuration.
-pub fn failure(error: &Error) -> Option<Outcome> {
-    let status = match error {
-        Error::Plan(PlanError::TileText { .. } | PlanError::UnknownStrategy { .. }) => return None,
-        Error::Plan(_) => Status::Invalid,
-        Error::Execution(error) => match error {
-            ExecutionError::Plan(_) | ExecutionError::Generate(_) => Status::Invalid,
-            ExecutionError::Toolchain(toolchain::Error::CompilerFailed { .. }) => Status::CompileError,
-            ExecutionError::Native { .. }
-            | ExecutionError::Toolchain(toolchain::Error::Load { .. })
-            | ExecutionError::OutOfMemory { .. } => Status::RunError,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some(Outcome::failed(status, error.to_string()).now())
 }
 
 /// Adds one trial to a store.

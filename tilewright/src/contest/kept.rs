@@ -2,8 +2,7 @@
 //! was wrong about it.
 
 use super::company::at_once;
-use super::whole_runs::{self, Evidence, Runs, is_whole_run};
-use super::{Contest, Entrant, Standing, winner};
+use super::{Contest, Entrant, Evidence, Standing, winner};
 use crate::{record, state};
 use hhc_codegen::strategy;
 use std::path::Path;
@@ -20,6 +19,8 @@ const PREDICTED: &str = "predicted_s";
 const MODEL_ERROR: &str = "model_error";
 /// 1 where the contest had no time for its end.
 const UNFINISHED: &str = "unfinished";
+/// 1 where a trial is a whole run and no part of a contest.
+pub(super) const WHOLE_RUN: &str = "whole_run";
 
 /// A contest that was held before.
 #[derive(Clone)]
@@ -59,12 +60,9 @@ impl Contest<'_> {
         }
     }
 
-    /// The result of a contest that was held before, and of the whole runs since then.
-    pub fn remembered(&self) -> Option<Standing> {
-        let may_win = |one: &Entrant| self.may_win(one);
-        let mut standing = settled(&self.setting().job, &self.held(), &may_win)?;
-        whole_runs::heed(&mut standing, &self.known_runs(), self.follows(), &may_win);
-        Some(standing)
+    /// The result of a contest that was held before.
+    pub(super) fn held_before(&self) -> Option<Standing> {
+        settled(&self.setting().job, &self.held(), &|one| self.may_win(one))
     }
 
     /// The entrants of the contest that was held before, where it had no time for its end.
@@ -78,7 +76,7 @@ impl Contest<'_> {
     /// such grids.
     pub(super) fn champions(&self) -> (Option<Entrant>, Vec<Entrant>) {
         let all = Contest { strategy: strategy::preferred(), all_strategies: true, ..*self };
-        let first = all.remembered().map(|standing| standing.taken().clone());
+        let first = all.held_before().map(|standing| standing.taken().clone());
         let best = |held: &Held| held.entrants[winner(&held.entrants, 0, |_| true)].clone();
         (first, self.held().iter().map(best).collect())
     }
@@ -86,16 +84,12 @@ impl Contest<'_> {
     /// The contests that were held before for grids and steps of this class on this processor, by their jobs; of each job the last
     /// one.
     fn held(&self) -> Vec<Held> {
-        arranged(self.trials().iter().filter(|trial| !is_whole_run(trial)))
-    }
-
-    /// The whole runs of such grids and steps.
-    pub(super) fn known_runs(&self) -> Vec<Runs> {
-        Runs::among(self.trials().iter())
+        let is_of_contest = |trial: &&Trial| !trial.outcome.metrics.contains_key(WHOLE_RUN);
+        arranged(self.trials().iter().filter(is_of_contest))
     }
 
     /// What is kept for grids and steps of this class on this processor.
-    fn trials(&self) -> Vec<Trial> {
+    pub(super) fn trials(&self) -> Vec<Trial> {
         let Ok(path) = state::trials_to_read(Path::new(KEPT)) else { return Vec::new() };
         let Ok(content) = trials::store::read(&path) else { return Vec::new() };
         let own = self.setting();

@@ -16,7 +16,7 @@ mod track;
 mod whole_runs;
 
 pub use company::{Company, accompany, dismiss};
-pub use whole_runs::{Evidence, WholeRuns};
+pub use whole_runs::WholeRuns;
 
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
@@ -71,6 +71,18 @@ impl Entrant {
     fn is_same(&self, other: &Entrant) -> bool {
         (self.strategy, &self.tile) == (other.strategy, &other.tile)
     }
+}
+
+/// What a choice rests on, beyond a contest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Evidence {
+    /// Nothing.
+    #[default]
+    Contest,
+    /// It is tried in the run that follows.
+    Tried,
+    /// It was the fastest in whole runs of so many.
+    Runs(usize),
 }
 
 /// What came out.

@@ -1,8 +1,7 @@
 //! Heats and a final: who is clearly behind drops out, and of few who are not the fastest on the user's own grid is taken.
 
 use super::track::Track;
-use super::whole_runs::Evidence;
-use super::{BUSY, Contest, Entrant, Standing, winner};
+use super::{BUSY, Contest, Entrant, Evidence, Standing, winner};
 use crate::error::{Error, Result};
 use execution::tiled::{self, Tiled};
 use hhc_codegen::KernelPlan;

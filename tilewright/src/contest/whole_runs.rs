@@ -2,16 +2,14 @@
 //! fraction of a second, and costs nothing. The first runs after a contest take one of those each that it found alike; then the one is taken
 //! whose runs were the fastest.
 
-use super::kept::{KEPT, RESPONSE};
-use super::{Contest, Entrant, SHORTEST_S, Standing};
+use super::kept::{KEPT, RESPONSE, WHOLE_RUN};
+use super::{Contest, Entrant, Evidence, SHORTEST_S, Standing};
 use crate::{record, state};
 use hhc_codegen::TileSizes;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trials::{Configuration, Outcome, Setting, Store, Trial};
 
-/// 1 where a trial is a whole run.
-const WHOLE_RUN: &str = "whole_run";
 /// Who took so many times as long as the winner of a contest is tried in a whole run, as contests were wrong by that; at most so many,
 /// the winner among them.
 const ALIKE: f64 = 1.2;
@@ -31,7 +29,7 @@ impl Runs {
     /// Those among these trials.
     pub(super) fn among<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Runs> {
         let mut all: Vec<Runs> = Vec::new();
-        for trial in trials.filter(|trial| is_whole_run(trial)) {
+        for trial in trials.filter(|trial| trial.outcome.metrics.contains_key(WHOLE_RUN)) {
             let Some(tile) = record::tile(&trial.configuration) else { continue };
             let Some(point_s) = trial.outcome.response(RESPONSE).filter(|point_s| *point_s > 0.0) else {
                 continue;
@@ -55,23 +53,6 @@ impl Runs {
         last.sort_by(f64::total_cmp);
         last.get(last.len().saturating_sub(1) / 2).copied().unwrap_or(f64::INFINITY)
     }
-}
-
-/// Whether it is no part of a contest.
-pub(super) fn is_whole_run(trial: &Trial) -> bool {
-    trial.outcome.metrics.contains_key(WHOLE_RUN)
-}
-
-/// What a choice rests on, beyond a contest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Evidence {
-    /// Nothing.
-    #[default]
-    Contest,
-    /// It is tried in the run that follows.
-    Tried,
-    /// It was the fastest in whole runs of so many.
-    Runs(usize),
 }
 
 /// The contest's winner, or who was faster in whole runs; where another one `follows`, who was as good as the winner and never had one.
@@ -117,6 +98,17 @@ pub struct WholeRuns {
 }
 
 impl Contest<'_> {
+    /// The result of a contest that was held before, and of the whole runs since then.
+    pub fn remembered(&self) -> Option<Standing> {
+        let mut standing = self.held_before()?;
+        heed(&mut standing, &self.known_runs(), self.follows(), &|one| self.may_win(one));
+        Some(standing)
+    }
+
+    fn known_runs(&self) -> Vec<Runs> {
+        Runs::among(self.trials().iter())
+    }
+
     /// Whether a whole run follows, here alone.
     pub fn follows(&self) -> bool {
         self.runs && self.calls == 1 && self.company.is_none()
