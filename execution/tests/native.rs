@@ -289,3 +289,39 @@ fn tilings_in_one_object_are_themselves() {
         }
     }
 }
+
+/// Rows whose farther neighbours are shifted out of whole vectors (where the processor has such vectors): at all lengths around one, two
+/// and more vectors, each point has the interpreter's value.
+#[test]
+fn shifted_neighbours_are_those_that_are_loaded() {
+    for (stencil, outer, element) in [
+        ("star2d2r", &[21][..], ElementType::F32),
+        ("star2d2r", &[21], ElementType::F64),
+        ("star2d4r", &[23], ElementType::F32),
+        ("star3d2r", &[11, 9], ElementType::F64),
+    ] {
+        let program = polyhedral::shipped::load(stencil).unwrap().with_element_type(element);
+        let program = Arc::new(program);
+        let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+        let baseline = strategy::baseline();
+        let whole = baseline.default_tile(&program, &cone, strategy::Target::OpenMp);
+        let plan = strategy::plan(baseline, &program, &cone, &whole).unwrap();
+        let tiled = execution::tiled::load_all(std::slice::from_ref(&plan)).unwrap();
+        let (steps, parameters) = (3, default_parameters(&program));
+        for length in 5..90 {
+            let size = [outer, &[length]].concat();
+            let layout = if length % 2 == 0 {
+                Layout::dense(&program, &size)
+            } else {
+                Layout::padded(&program, &size)
+            };
+            let mut data = initial::random(&program, layout.unwrap(), steps, length as u64).unwrap();
+            let mut expected = data.try_clone().unwrap();
+            reference::run(&program, &parameters, &mut expected, steps, &mut |_| ControlFlow::Continue(()))
+                .unwrap();
+            tiled[0].native.run(&program, &parameters, &mut data, steps).unwrap();
+            let found = compare(&program, &data, &expected, steps);
+            assert_eq!(found.mismatches, 0, "{stencil} {element:?} {size:?}: {:?}", found.first);
+        }
+    }
+}

@@ -2,13 +2,15 @@
 //! and boxes of rows. Several neighbouring rows of one statement are computed at once, because they share loads; several
 //! statements at a point, because they share values.
 
-use super::super::constants::{self, Constant, Source};
-use super::super::expression::{Index, Values, indices_used, together};
-use super::super::names::Names;
-use super::super::points::{INT, as_it_is, moved, place};
+mod shifted;
+
 use super::copy;
 use super::grid::level_of_access;
 use super::moving;
+use crate::backend::constants::{self, Constant, Source};
+use crate::backend::expression::{Index, Values, indices_used, together};
+use crate::backend::names::Names;
+use crate::backend::points::{INT, as_it_is, moved, place};
 use crate::geometry::{asks_ahead, block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder, adds_numbers, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
@@ -66,8 +68,8 @@ fn of_plans(
         }
         let whole_box = update.whole_box();
         prototypes.push(whole_box.prototype(Dialect::C));
-        let functions = update.inner_functions().chain([whole_box]);
-        texts.extend(functions.map(|function| function.print(Dialect::C)));
+        texts.extend(update.inner_functions());
+        texts.push(whole_box.print(Dialect::C));
     }
     (texts, prototypes)
 }
@@ -186,8 +188,11 @@ impl<'a> Update<'a> {
     }
 
     /// The functions that [`Self::whole_box`] calls.
-    fn inner_functions(&self) -> impl Iterator<Item = Function> {
-        self.rows.iter().flat_map(|&rows| [self.block(rows), self.row(rows)])
+    fn inner_functions(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().flat_map(|&rows| {
+            let block = self.block(rows).print(Dialect::C);
+            [Some(block), self.shifted(rows), Some(self.row(rows).print(Dialect::C))].into_iter().flatten()
+        })
     }
 
     fn dimension(&self) -> usize {
@@ -336,7 +341,14 @@ impl<'a> Update<'a> {
         ));
         let next = &x + &width;
         let mut each: Block = self.ahead(rows).collect();
-        each.push(self.call(&block, x.clone(), next.clone()));
+        let usual = self.call(&block, x.clone(), next.clone());
+        each.push(match self.shifted_name(rows) {
+            Some(shifted) => {
+                let is_inside = (&first + &width).le(&x).and((&next + &width).le(&last));
+                Stmt::choose(is_inside, [self.call(&shifted, x.clone(), next.clone())], [usual])
+            }
+            None => usual,
+        });
         let whole = Stmt::go_on("x", next.le(&last), width.clone(), each);
         if self.in_place {
             body.comment(
