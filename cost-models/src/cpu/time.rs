@@ -259,7 +259,7 @@ impl CpuTime {
         let memory = self.body.memory_line_s;
         let Moved { again, line_s, visited } = self.moved(outer, inner);
         let moved = (outer.touched * memory + again * line_s) * inner.area + visited * self.cpu.visit_line_s;
-        let transfer = moved / LINE_BYTES;
+        let transfer = self.body.line_part * moved / LINE_BYTES;
         let terms = Terms {
             compute,
             transfer,

@@ -48,6 +48,8 @@ pub struct BodyCosts {
     /// Seconds per cache line (64 bytes) from or to memory, beyond those of a line in a cache: what prefetching and
     /// the stencil's own operations do not hide.
     pub memory_line_s: f64,
+    /// The part of the time of all lines that its operations do not hide: 1 where lines take as long as for other stencils.
+    pub line_part: f64,
     /// Root of the mean squared relative error with which these values explain what was measured.
     pub relative_error: f64,
     /// Median dispersion of the measurements, relative.
@@ -138,6 +140,7 @@ impl BodyCosts {
             }),
             point_s: section.number("point_s", "seconds per point", 0.0..=1.0),
             memory_line_s: section.number("memory_line_s", "seconds per line", 0.0..=1.0),
+            line_part: section.optional_number("line_part", "relative", 0.0..=1.0).unwrap_or(1.0),
             relative_error: section.number("relative_error", "relative", 0.0..=1e3),
             dispersion: section.number("dispersion", "relative", 0.0..=1e3),
             measurements: section.integer("measurements", "measurements", 1..=1_000_000_000),

@@ -164,6 +164,7 @@ pub fn explain(program: &Program, measured: &[(Work, Vec<f64>)], first: f64) -> 
         runs,
         point_s: 1e-9 * nanoseconds[1 + 2 * kinds.len()],
         memory_line_s: 0.0,
+        line_part: 1.0,
         relative_error,
         dispersion: median(&dispersions).unwrap_or(0.0),
         measurements: timings.iter().map(|timing| timing.seconds_all.len() as i64).sum(),

@@ -142,6 +142,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     let mut calls = Vec::new();
     // Tiles by the dimension of their stencil.
     let mut transfers: [Vec<transfer::Transfer>; 3] = Default::default();
+    let mut own_transfers: Vec<Vec<transfer::Transfer>> = Vec::new();
     for (number, program) in request.programs.iter().enumerate() {
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
@@ -179,7 +180,8 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let cone = &analysis.cone;
         let measured = transfer::measure(&machine, program, cone, last_cache, request.rounds)?;
         disturbed += measured.disturbed;
-        transfers[program.dimension() - 1].extend(measured.tiles);
+        transfers[program.dimension() - 1].extend(&measured.tiles);
+        own_transfers.push(measured.tiles);
     }
     let mut lines = transfers.each_ref().map(|tiles| transfer::line_costs(tiles));
     if thorough {
@@ -189,10 +191,11 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let costs = transfer::LineCosts { memory_s, visit_s: cpu.visit_line_s, dispersion_s: 0.0 };
         lines = [Some(costs); 3];
     }
-    for program in &request.programs {
+    for (number, program) in request.programs.iter().enumerate() {
         let body = cpu.bodies.get_mut(&program.name).and_then(|of| of.get_mut(body::element(program)));
         if let (Some(body), Some(costs)) = (body, lines[program.dimension() - 1]) {
             body.memory_line_s = costs.memory_s;
+            body.line_part = own_transfers.get(number).map_or(1.0, |own| transfer::line_part(own, &costs));
         }
     }
     calibration.tau_sync_s = quantity_of(&calls);

@@ -29,6 +29,9 @@ const STEPS: i64 = 24;
 /// Visits per line from memory from which on they tell what they cost.
 const LEAST_VISITS: f64 = 0.25;
 
+/// Stencils whose operations hide a smaller part of the time of lines are like the others.
+const HARDLY_HIDDEN: f64 = 0.6;
+
 /// One tile that was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transfer {
@@ -36,6 +39,8 @@ pub struct Transfer {
     pub seconds: f64,
     /// Seconds that its rows, and sweeps over its windows, take by the model.
     pub cached_s: f64,
+    /// Of these, the seconds of the sweeps.
+    pub swept_s: f64,
     /// Lines that its busiest thread moves from or to memory.
     pub lines: f64,
     /// Lines that it moves between the last cache and the one before it.
@@ -84,6 +89,17 @@ pub fn line_costs(tiles: &[Transfer]) -> Option<LineCosts> {
     let memory_s = weighted_median(weighted.clone())?.max(0.0);
     let away = weighted.into_iter().map(|(cost, weight)| ((cost - memory_s).abs(), weight)).collect();
     Some(LineCosts { memory_s, visit_s, dispersion_s: weighted_median(away)? })
+}
+
+/// The part of the time of lines that one stencil's operations do not hide, by its tiles and what lines cost all stencils together: a median
+/// of `(seconds - rows) / (sweeps + L*lines + V*visits)` with weights `(sweeps + L*lines + V*visits) / seconds`. The numerators are small
+/// differences of larger numbers, so that a part above [`HARDLY_HIDDEN`] says nothing, and counts as 1.
+pub fn line_part(tiles: &[Transfer], costs: &LineCosts) -> f64 {
+    let moved = |tile: &Transfer| tile.swept_s + costs.memory_s * tile.lines + costs.visit_s * tile.visits;
+    let part = |tile: &Transfer| (tile.seconds - (tile.cached_s - tile.swept_s)) / moved(tile);
+    let moving = tiles.iter().filter(|tile| moved(tile) > 0.0);
+    let parts = moving.map(|tile| (part(tile), moved(tile) / tile.seconds)).collect();
+    weighted_median(parts).filter(|part| *part < HARDLY_HIDDEN).map_or(1.0, |part| part.max(0.0))
 }
 
 /// The least value below and at which half of the weight lies.
@@ -136,7 +152,7 @@ pub fn measure(
         let predict = |model: &CpuTime| model.predict(strategy, tile).map_err(internal);
         let transfer = |model: &CpuTime| predict(model).map(|prediction| prediction.terms.transfer);
         let swept = transfer(&cached)?;
-        lines.push((predict(&cached)?.seconds, transfer(&line)? - swept, transfer(&visit)? - swept));
+        lines.push((predict(&cached)?.seconds, swept, transfer(&line)? - swept, transfer(&visit)? - swept));
     }
     let measured = settled(natives.len(), (wanted, 3 * wanted), |number| {
         interrupt::check()?;
@@ -144,8 +160,8 @@ pub fn measure(
         natives[number].run(program, &parameters, &mut data, STEPS)?;
         Ok::<_, ExecutionError>(start.elapsed().as_secs_f64())
     })?;
-    let tile = |(seconds, &(cached_s, lines, visits)): (&Vec<f64>, &(f64, f64, f64))| {
-        Some(Transfer { seconds: median(seconds)?, cached_s, lines, visits })
+    let tile = |(seconds, &(cached_s, swept_s, lines, visits)): (&Vec<f64>, &(f64, f64, f64, f64))| {
+        Some(Transfer { seconds: median(seconds)?, cached_s, swept_s, lines, visits })
     };
     Ok(Transfers {
         tiles: measured.seconds.iter().zip(&lines).filter_map(tile).collect(),
@@ -206,7 +222,8 @@ mod tests {
 
     #[test]
     fn one_bad_tile_does_not_decide() {
-        let tile = |seconds: f64, lines: f64| Transfer { seconds, cached_s: 1.0, lines, visits: 0.0 };
+        let tile =
+            |seconds: f64, lines: f64| Transfer { seconds, cached_s: 1.0, swept_s: 0.0, lines, visits: 0.0 };
         let good = [tile(1.5, 5.0), tile(2.0, 10.0), tile(1.8, 8.0)];
         assert_relative_eq!(line_costs(&good).unwrap().memory_s, 0.1, max_relative = 1e-12);
         let with_bad = [good[0], good[1], good[2], tile(9.0, 8.0)];
@@ -218,10 +235,30 @@ mod tests {
     }
 
     #[test]
+    fn operations_hide_lines_where_tiles_clearly_say_so() {
+        let costs = LineCosts { memory_s: 0.1, visit_s: 0.0, dispersion_s: 0.0 };
+        let tile =
+            |seconds: f64, lines: f64| Transfer { seconds, cached_s: 3.5, swept_s: 0.5, lines, visits: 0.0 };
+        // Rows take 3, lines 1, 1.5 and 2 where nothing hides them.
+        let part =
+            |part: f64| [tile(3.0 + part, 5.0), tile(3.0 + 1.5 * part, 10.0), tile(3.0 + 2.0 * part, 15.0)];
+        assert_relative_eq!(line_part(&part(0.2), &costs), 0.2, max_relative = 1e-12);
+        assert_relative_eq!(line_part(&part(-0.1), &costs), 0.0);
+        assert_relative_eq!(line_part(&part(0.7), &costs), 1.0);
+        assert_relative_eq!(line_part(&part(1.3), &costs), 1.0);
+        assert_relative_eq!(line_part(&[], &costs), 1.0);
+    }
+
+    #[test]
     fn low_weights_say_little() {
         // Tiles that hardly move anything, and whose rest is the error of their rows' costs.
-        let tile =
-            |rest: f64, lines: f64| Transfer { seconds: 1.0, cached_s: 1.0 - rest, lines, visits: 0.0 };
+        let tile = |rest: f64, lines: f64| Transfer {
+            seconds: 1.0,
+            cached_s: 1.0 - rest,
+            swept_s: 0.0,
+            lines,
+            visits: 0.0,
+        };
         let tiles = [tile(0.30, 3.0), tile(0.31, 3.0), tile(0.001, 0.1), tile(0.002, 0.1), tile(0.0, 0.1)];
         let line = line_costs(&tiles).unwrap().memory_s;
         assert!((0.1..0.104).contains(&line), "{line}");
@@ -232,6 +269,7 @@ mod tests {
         let tile = |lines: f64, visits: f64| Transfer {
             seconds: 1.0 + 0.02 * lines + 0.05 * visits,
             cached_s: 1.0,
+            swept_s: 0.0,
             lines,
             visits,
         };
