@@ -6,10 +6,12 @@
 //! plain C without calls, in which each statement has its own place in the user's file.
 
 mod bind;
+mod columns;
 mod effects;
 mod ends;
 mod exits;
 mod expression;
+mod flat_loops;
 mod had;
 mod heap;
 mod inliner;
@@ -20,6 +22,7 @@ mod rows;
 mod sizes;
 mod statement;
 mod step_arrays;
+mod sums;
 mod taking;
 mod values;
 
@@ -94,6 +97,7 @@ fn inline(
         // Memory that a call takes and no other one gives back is a reason to leave the call as it is.
         let left = inliner.own_memory_left(&result);
         if left.is_empty() {
+            inliner.flat_loops(&mut result);
             return (result, inliner.kept);
         }
         own_memory = [inliner.own_memory, left].concat();

@@ -139,6 +139,21 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
 }
 
+/// The index of a loop that counts up by one, its first value and the one behind its last.
+pub(crate) fn counted(source: &ForLoop) -> Option<(String, Expr, Expr)> {
+    let own = counter(source).ok().filter(|own| own.by == 1 && !own.descending)?;
+    let span = own.limit.span.clone();
+    let one = Expr { kind: ExprKind::Integer { value: 1, text: "1".to_owned() }, span: span.clone() };
+    let limit = match own.inclusive {
+        true => {
+            let kind = ExprKind::Binary(BinaryOp::Add, Box::new(own.limit), Box::new(one));
+            Expr { kind, span }
+        }
+        false => own.limit,
+    };
+    Some((own.name, own.first, limit))
+}
+
 /// `i + 1 < n` compares `i` with `n - 1`.
 fn alone(left: &Expr, right: &Expr, name: &str) -> (Box<Expr>, Box<Expr>) {
     if let ExprKind::Binary(BinaryOp::Add, index, by) = &left.kind

@@ -42,6 +42,7 @@ mod walker;
 mod whole;
 
 pub(crate) use colours::pass_among;
+pub(crate) use counter::counted;
 pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;
 pub(crate) use levels::keeps_levels;

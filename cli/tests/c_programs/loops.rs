@@ -121,6 +121,26 @@ fn as_people_write_them() {
     same("neighbours_by_loops.c", &[], &[]);
     same("beside_functions.c", &[], &[]);
     same("arrays_of_a_step.c", &[], &[]);
+    same("maxima_of_rows.c", &[], &[]);
+    same("maxima_of_rows.c", &["-DREAL=float"], &[]);
+}
+
+/// Loops over all points at once: each of the five runs in tiles, but on grids that are too small.
+#[test]
+fn flat_loops() {
+    let file = program("flat_loops.c").display().to_string();
+    let check = |flags: &[&str]| {
+        let report =
+            tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], flags].concat())
+                .json();
+        assert_eq!(report["equal"], true, "{report:#}");
+        report
+    };
+    let report = check(&["-DREAL=float"]);
+    let regions = report["regions"].as_array().unwrap();
+    let tiled = |region: &serde_json::Value| region["tiled"].as_u64() > Some(0) && region["original"] == 0;
+    assert!(regions.len() == 5 && regions.iter().all(tiled), "{report:#}");
+    check(&["-DW=3", "-DH=2"]);
 }
 
 /// Memory that steps take and give back, by functions of their own, too: each of the five loops runs in tiles.

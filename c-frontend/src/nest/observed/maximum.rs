@@ -1,5 +1,6 @@
 //! Scalars that hold, behind loops, the largest of a value over all points, or their sum where no value is negative.
 
+use super::rows;
 use super::signs::{is_no_less, same};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::nest::math::math_function;
@@ -8,6 +9,7 @@ use crate::parse::Region;
 use std::collections::HashMap;
 
 /// A maximum, or a sum of what is not negative: where it is computed, and of what.
+#[derive(Clone)]
 pub(super) struct Maximum<'a> {
     pub name: String,
     pub sum: bool,
@@ -27,13 +29,13 @@ pub(super) struct Maximum<'a> {
 /// its first value, a literal, and what is known to follow.
 pub(super) fn maximum<'a>(
     region: &Region,
-    list: &'a [Stmt],
+    list: &[&'a Stmt],
     name: &str,
     follow: usize,
 ) -> Option<Maximum<'a>> {
     let mut maxima: Vec<Maximum<'a>> = Vec::new();
     let (mut count, mut known, mut starts, mut below) = (0, follow, false, false);
-    for (at, stmt) in list.iter().enumerate() {
+    for (at, &stmt) in list.iter().enumerate() {
         count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
         // A declaration within hides it.
         count += stmt_declares(stmt, name);
@@ -93,23 +95,24 @@ fn chains<'a>(
 ) {
     let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool, spoilt: bool| {
         if !value.mentions(name) {
-            found.push(Maximum {
-                name: name.to_owned(),
-                sum,
-                spoilt,
-                single: is_single(stmt),
-                at,
-                statement: stmt,
-                loops: loops.to_vec(),
-                value,
-                before: Vec::new(),
-            });
+            found.push(single(stmt, (name, at), (loops, value), (sum, spoilt)));
         }
     };
     match &stmt.kind {
         StmtKind::Block(list) => {
-            for stmt in list {
+            for (number, stmt) in list.iter().enumerate() {
+                let before = found.len();
                 chains(region, stmt, (name, at), loops, local, found);
+                for own in &mut found[before..] {
+                    *own = rows::taken_apart(region, &list[..number], own).unwrap_or_else(|| own.clone());
+                }
+                // A sum of sums, none of which is negative.
+                if found.len() == before
+                    && let Some(value) = added(stmt, name).filter(|value| !value.mentions(name))
+                {
+                    let sum = single(stmt, (name, at), (loops, value), (true, true));
+                    found.extend(rows::taken_apart(region, &list[..number], &sum).filter(|one| one.sum));
+                }
                 let value = match &stmt.kind {
                     StmtKind::Declaration(own) => {
                         for one in own {
@@ -197,6 +200,40 @@ fn chains<'a>(
             }
         }
         _ => {}
+    }
+}
+
+/// One that a statement takes a value into.
+fn single<'a>(
+    stmt: &'a Stmt,
+    (name, at): (&str, usize),
+    (loops, value): (&[&'a ForLoop], &'a Expr),
+    (sum, spoilt): (bool, bool),
+) -> Maximum<'a> {
+    Maximum {
+        name: name.to_owned(),
+        sum,
+        spoilt,
+        single: is_single(stmt),
+        at,
+        statement: stmt,
+        loops: loops.to_vec(),
+        value,
+        before: Vec::new(),
+    }
+}
+
+/// What a statement adds to a name.
+fn added<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a Expr> {
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), .. }) = &stmt.kind else {
+        return None;
+    };
+    match (operator, &value.kind) {
+        _ if !is_name(target, name) => None,
+        (Some(BinaryOp::Add), _) => Some(value),
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(a, name) => Some(b),
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(b, name) => Some(a),
+        _ => None,
     }
 }
 

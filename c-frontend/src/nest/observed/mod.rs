@@ -24,6 +24,7 @@ mod names;
 mod needed;
 pub(super) mod parts;
 mod residue;
+mod rows;
 mod shown;
 mod signs;
 mod test;

@@ -1,7 +1,8 @@
 //! Which values are never negative, as they are rounded.
 
+use super::maximum::is_name;
 use super::names;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating};
 use crate::integer::literal;
 use crate::parse::Region;
 use crate::text::c_text;
@@ -19,7 +20,7 @@ pub(super) fn is_no_less(region: &Region, expr: &Expr, local: &HashMap<String, b
         ExprKind::Binary(BinaryOp::Div, a, b) => is_no_less(region, a, local) && is_positive(b),
         ExprKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
             (ExprKind::Name(own), [_]) => {
-                matches!(own.as_str(), "fabs" | "fabsf") && !region.functions.contains_key(own)
+                matches!(own.as_str(), "fabs" | "fabsf" | "abs") && !region.functions.contains_key(own)
             }
             (ExprKind::Name(own), [_, by]) => {
                 own == "pow" && !region.functions.contains_key(own) && is_two(by)
@@ -44,6 +45,24 @@ fn is_two(expr: &Expr) -> bool {
         ExprKind::Floating { text, .. } => text.parse::<f64>() == Ok(2.0),
         _ => literal(expr) == Some(2),
     }
+}
+
+/// A value that is no number where it calls `abs` and has no `int`: what C leaves open then may be negative.
+pub(super) fn as_integers(value: Expr) -> Expr {
+    let mut calls = false;
+    value.walk(&mut |part| {
+        calls |= matches!(&part.kind, ExprKind::Call(function, _) if is_name(function, "abs"));
+    });
+    if !calls {
+        return value;
+    }
+    let span = value.span.clone();
+    let made = |kind| Box::new(Expr { kind, span: span.clone() });
+    let double = |text: &str| made(ExprKind::Floating { text: text.to_owned(), kind: Floating::Double });
+    let value = made(ExprKind::Cast(CType::Floating(Floating::Double), Box::new(value)));
+    let most = made(ExprKind::Binary(BinaryOp::LessEqual, value.clone(), double("2147483647.0")));
+    let none = made(ExprKind::Binary(BinaryOp::Div, double("0.0"), double("0.0")));
+    *made(ExprKind::Conditional(most, value, none))
 }
 
 /// Whether two expressions are written alike.

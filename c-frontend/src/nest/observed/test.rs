@@ -19,8 +19,9 @@ use super::grows::{grows_with, scales};
 use super::maximum::{Maximum, is_name, maximum, stmt_declares};
 use super::names;
 use super::parts::Test;
-use super::signs::same;
+use super::signs::{as_integers, same};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp, Variable};
+use crate::integer::literal;
 use crate::nest::colours;
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop};
@@ -100,7 +101,7 @@ pub(super) fn find(
         let Some(name) = grows_with(region, &changed, tested) else { continue };
         let Some(kind) = floating(region, list, name) else { continue };
         // The square root of a `float` is compared as a `double`.
-        if kind == Floating::Float && !matches!(tested.kind, ExprKind::Name(_)) {
+        if kind == Floating::Float && !is_single(region, tested) {
             continue;
         }
         let Some((maximum, value, scale)) = followed(region, list, (tested, name), place, &changed) else {
@@ -237,6 +238,23 @@ fn small<'a>(
     names::of(limit).is_disjoint(changed).then_some((tested, goes_on, limit))
 }
 
+/// Whether a value of a `float` is one itself.
+fn is_single(region: &Region, value: &Expr) -> bool {
+    let kept = |by: &Expr| match &by.kind {
+        ExprKind::Integer { .. } | ExprKind::Floating { kind: Floating::Float, .. } => true,
+        ExprKind::Name(name) => region
+            .variables
+            .get(name)
+            .is_some_and(|one| matches!(one.ctype, CType::Integer { .. } | CType::Floating(Floating::Float))),
+        _ => literal(by).is_some(),
+    };
+    match &value.kind {
+        ExprKind::Name(_) => true,
+        ExprKind::Binary(BinaryOp::Div, inner, by) => is_single(region, inner) && kept(by),
+        _ => false,
+    }
+}
+
 fn floating(region: &Region, list: &[Stmt], name: &str) -> Option<Floating> {
     let own = list.iter().find_map(|stmt| match &stmt.kind {
         StmtKind::Declaration(variables) => variables.iter().find(|one| one.name == name),
@@ -289,8 +307,9 @@ fn followed<'a>(
         place = at;
     }
     let again = passed.iter().filter(|own| **own == name).count();
-    let maximum = maximum(region, list, &name, again).filter(|maximum| maximum.at < place)?;
-    let (mut value, mut kind) = (maximum.value.clone(), floating(region, list, &name)?);
+    let statements: Vec<&Stmt> = list.iter().collect();
+    let maximum = maximum(region, &statements, &name, again).filter(|maximum| maximum.at < place)?;
+    let (mut value, mut kind) = (as_integers(maximum.value.clone()), floating(region, list, &name)?);
     // A `double` that `fmaxf` rounds may end up below what one point alone is compared as.
     if maximum.single && kind == Floating::Double {
         return None;

@@ -105,7 +105,10 @@ impl Walker<'_> {
             }
             CKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
                 (CKind::Name(name), [argument]) if name == "abs" && !self.is_own(name) => {
-                    let argument = self.whole(argument)?;
+                    let argument = match self.kind_of(argument)?.is_integer() {
+                        true => self.whole(argument)?,
+                        false => self.whole_cast(argument, IntType::INT, span)?,
+                    };
                     // Unsigned numbers that `int` does not have wrap around on the way.
                     let argument = self.converted_whole(argument, IntType::INT)?;
                     let argument = self.settled(argument);
