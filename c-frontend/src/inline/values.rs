@@ -4,6 +4,9 @@ use super::inliner::Inliner;
 use super::rename::{assigns, assigns_member, is_pure};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 
+/// Names of an expression that are replaced by their values: where each value has the one before it twice, there is no end of them.
+const MOST_NAMES: usize = 1000;
+
 impl Inliner<'_> {
     /// Notes those of a function's body, whose names stand for nothing else.
     pub(super) fn note_values(&mut self, body: &[Stmt]) {
@@ -59,13 +62,20 @@ impl Inliner<'_> {
 
     /// An expression with such values in the place of their names.
     pub(super) fn written_out(&self, expr: &Expr) -> Expr {
+        self.written_out_within(expr, &mut { MOST_NAMES })
+    }
+
+    /// The same for so many names; others, and their values, stay as they are.
+    fn written_out_within(&self, expr: &Expr, left: &mut usize) -> Expr {
         let mut found = expr.clone();
         // Each follows from others that are declared before it.
         found.walk_mut(&mut |part| {
             if let ExprKind::Name(name) = &part.kind
                 && let Some(value) = self.values.get(name).filter(|value| !value.mentions(name))
+                && let Some(rest) = left.checked_sub(1)
             {
-                *part = self.written_out(value);
+                *left = rest;
+                *part = self.written_out_within(value, left);
             }
         });
         found
