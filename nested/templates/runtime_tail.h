@@ -57,17 +57,26 @@
         if (right) return count - 1;                                                                                   \
         return tw_offsets_##T(offsets, count, length, tw, check);                                                      \
     }                                                                                                                  \
-    /* How many rows are a group: 256 at most, of 2048 elements at most where there are several; 0 if they are wrong. */  \
-    TW_INLINE int64_t tw_group_##T(const T *offsets, int64_t first, int64_t end, int64_t rows)                         \
+    /* How many rows are a group: 256 at most, of 2048 elements at most where there are several, whole eights where there \
+     * are more; 0 if they are wrong. */                                                                               \
+    TW_INLINE int64_t tw_group_##T(const T *offsets, int64_t first, int64_t end, int64_t rows, tw_lengths *lengths)    \
     {                                                                                                                  \
         int64_t count = tw_min(end - first, 256);                                                                      \
         while (count > 1 && (uint64_t)offsets[first + count] - (uint64_t)offsets[first] > 2048) count /= 2;            \
-        if (!TW_CHECKS) return count;                                                                                  \
-        int wrong = offsets[first] < 0 || offsets[first + count] > offsets[rows];                                      \
-        for (int64_t i = first; i < first + count; ++i) wrong |= offsets[i + 1] < offsets[i];                          \
-        return wrong ? 0 : count;                                                                                      \
+        if (count > 8 && first + count < end) count -= (first + count) % 8;                                            \
+        const u##T own = (u##T)offsets[first + 1] - (u##T)offsets[first];                                              \
+        u##T wrong = offsets[first] < 0 || offsets[first + count] > offsets[rows], others = 0, bits = 0, filled = 0;   \
+        for (int64_t i = first; i < first + count; ++i) {                                                              \
+            const u##T length = (u##T)offsets[i + 1] - (u##T)offsets[i];                                               \
+            wrong |= offsets[i + 1] < offsets[i];                                                                      \
+            others |= length ^ own;                                                                                    \
+            bits |= length;                                                                                            \
+            filled += length != 0;                                                                                     \
+        }                                                                                                              \
+        *lengths = (tw_lengths){ others == 0 ? (int64_t)own : -1, (int64_t)bits, (int64_t)filled };                    \
+        return TW_CHECKS && wrong ? 0 : count;                                                                         \
     }                                                                                                                  \
-    /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path). */   \
+    /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path), in eights. */ \
     TW_INLINE int64_t tw_share_##T(const T *offsets, int64_t rows, int64_t share, int64_t shares)                      \
     {                                                                                                                  \
         if (share <= 0 || share >= shares) return share <= 0 ? 0 : rows;                                               \
@@ -79,7 +88,7 @@
             if ((int64_t)((uint64_t)middle + (uint64_t)offsets[middle]) < goal) low = middle + 1;                      \
             else high = middle;                                                                                        \
         }                                                                                                              \
-        return low;                                                                                                    \
+        return tw_min((low + 7) / 8 * 8, rows);                                                                        \
     }
 TW_INPUTS(int32_t)
 TW_INPUTS(int64_t)

@@ -31,6 +31,10 @@ fn kinds(chance: &mut Chance) -> Vec<(&'static str, Vec<u64>)> {
     let mut empty = vec![0; 900];
     (empty[0], empty[450], empty[899]) = (30, 1, 12);
     kinds.push(("nearly all empty", empty));
+    // 263 is no multiple of eight.
+    kinds.extend((1..18).map(|length| ("of one length", vec![length; 263])));
+    kinds.push(("whole eights", by_chance(400, 6).iter().map(|length| 8 * length).collect()));
+    kinds.push(("long rows of one block", vec![3000, 4095, 4096, 4097, 17, 2049]));
     kinds
 }
 
@@ -103,6 +107,46 @@ fn rows_of_all_lengths_have_the_interpreters_bits() {
                 Mode::Fast => expected[0].difference(&found[0]) < 1e-12,
             };
             assert!(same, "{kind} {mode:?} {arguments:?}\n{expected:?}\n{found:?}");
+        }
+    }
+}
+
+/// Results that caches do not hold do not pass through them: the same bits, in shares and groups that begin anywhere.
+#[test]
+fn many_results_have_the_same_bits() {
+    let text = program_of("reduce(+, map(|v, a| v * a, row, gather(x, own)), b)", "i32", "i64");
+    let mut chance = Chance(14);
+    let mut lengths: Vec<u64> = (0..1_100_003).map(|_| chance.below(9).saturating_sub(6)).collect();
+    // Groups of few rows, behind which others do not begin at a multiple of eight.
+    (lengths[300], lengths[301], lengths[700_001]) = (2100, 2050, 9000);
+    let inputs = given(&lengths, &mut chance, [false, true]);
+    let Some(found) = run(&text, &inputs, Mode::Deterministic, &[]) else { return };
+    let Some(expected) = run(&text, &inputs, Mode::Deterministic, &["-DTW_NARROW"]) else { return };
+    assert!(expected[0].same_bits(&found[0]));
+}
+
+/// A wrong index is found wherever it is: in whole eights, in what is left of a row, and behind the last eight terms.
+#[test]
+fn wrong_indices_are_found_in_each_part_of_a_row() {
+    let Some(compiler) = compiler() else { return };
+    let program = parsed(nested::shipped::text("spmv").unwrap());
+    let mut chance = Chance(15);
+    for lengths in [vec![3; 301], vec![21; 40], (0..90).map(|row| row % 13).collect()] {
+        let mut inputs = given(&lengths, &mut chance, [false, true]);
+        let (values, places) = (inputs.remove("values").unwrap(), inputs.remove("places").unwrap());
+        inputs.remove("before");
+        inputs.insert("nonzeros".to_owned(), values);
+        let Array::I32(places) = places else { panic!("other types") };
+        let last = places.len() - 1;
+        for place in [0, 5, 8, 15, 16, 20, last / 2, last - 8, last - 4, last] {
+            for wrong in [-1, 50] {
+                let mut own = places.clone();
+                own[place] = wrong;
+                inputs.insert("columns".to_owned(), Array::I32(own));
+                let found = native(&program, &[], Mode::Deterministic, &compiler, &inputs);
+                let Err(RunError::Fault(found)) = found else { panic!("no fault of {wrong} at {place}") };
+                assert_eq!((found.kind, found.numbers), (FaultKind::Index, [i64::from(wrong), 50]));
+            }
         }
     }
 }

@@ -172,6 +172,12 @@ fn calls_choose_by_what_they_are_given() {
         given(5, &[i32::MIN, i32::MAX, 5], 2),
         given(5, &[9, 5, -1, 3, 5], 1),
         given(6, &[0, 6], 1_000_000),
+        // Of many rows not all are looked at: one is long, and is in the mean of its neighbours.
+        given(
+            10_602,
+            &(0..=5001).map(|row| 2 * row + if row > 3210 { 600 } else { 0 }).collect::<Vec<i32>>(),
+            3,
+        ),
     ] {
         let arrays = arranged(&program, &inputs).unwrap();
         let values: Vec<f64> = own.iter().map(|own| own.value(&program, &arrays, 2)).collect();

@@ -434,8 +434,15 @@ impl<'p> Emitter<'p> {
             return None;
         }
         let results: Vec<&C> = lanes.iter().flatten().collect();
-        let group =
-            wide::all_at_once(&Lanes { body, lane, place, results: results.clone(), scalar, inside: None })?;
+        let group = wide::all_at_once(&Lanes {
+            body,
+            lane,
+            place,
+            results: results.clone(),
+            scalar,
+            inside: None,
+            part: None,
+        })?;
         let (vector, suffix) = wide::kind(scalar)?;
         let identities = foldings.iter().flat_map(|folding| self.identities(folding)).collect::<Vec<_>>();
         let make = |(result, identity): (&&C, C)| {

@@ -16,18 +16,27 @@ pub enum Stage {
 pub struct Terms {
     pub(super) list: C,
     pub(super) elements: [C; 2],
+    pub(super) total: C,
     pub(super) found: usize,
     pub(super) made: Option<Made>,
 }
 
-/// How they are made.
+/// How they are made: places count from the first term of the group of rows on.
 pub struct Made {
-    /// The terms behind the last whole group of lanes, and the checks of their indices.
-    pub first: Block,
-    /// The place of the next group, as the first term has 0, and the one behind the last group.
+    /// What is declared before.
+    pub declared: Block,
+    /// The terms behind the last eight that lie next to each other, and the checks of their indices.
+    pub last: Block,
+    /// The place of the next term, and the one behind the last eight.
     pub places: [C; 2],
-    /// The terms of a group.
-    pub group: Block,
+    /// Makes `eight` the terms from the place on.
+    pub all: Block,
+    /// The same of as many of them as `part` has bits.
+    pub some: Block,
+    /// Eight terms.
+    pub eight: C,
+    /// Bits of terms.
+    pub part: C,
     /// Whether an index is wrong.
     pub out: C,
 }
@@ -45,9 +54,9 @@ pub struct Sums {
 }
 
 impl Terms {
-    /// Terms for an array, of elements from one place up to before another one.
-    pub fn new(list: C, from: C, to: C) -> Terms {
-        Terms { list, elements: [from, to], found: 0, made: None }
+    /// Terms for an array, of elements from one place up to before another one, of so many in all.
+    pub fn new(list: C, from: C, to: C, total: C) -> Terms {
+        Terms { list, elements: [from, to], total, found: 0, made: None }
     }
 
     /// How they are made, where a row is one sum.

@@ -8,7 +8,7 @@ use super::stage::{Made, Stage};
 use super::view::flat;
 use super::wide::{self, Inside, Lanes};
 use crate::program::{Builtin, LANES, Scalar, Type};
-use c_tree::{Block, Expr as C, Stmt, name, var};
+use c_tree::{Block, Expr as C, Stmt, call, int, name, var};
 use std::collections::BTreeSet;
 
 impl<'p> Emitter<'p> {
@@ -24,8 +24,9 @@ impl<'p> Emitter<'p> {
             None | Some(Stage::Rows) => false,
             Some(Stage::Terms(terms)) => {
                 terms.found += 1;
-                let (list, elements) = (terms.list.clone(), terms.elements.clone());
-                let made = own.and_then(|own| self.terms(own, &list, &elements));
+                let (list, elements, total) =
+                    (terms.list.clone(), terms.elements.clone(), terms.total.clone());
+                let made = own.and_then(|own| self.terms(own, &list, &elements, &total));
                 if let Some(Stage::Terms(terms)) = self.grouped.as_mut().map(|grouped| &mut grouped.stage) {
                     terms.made = made;
                 }
@@ -56,58 +57,73 @@ impl<'p> Emitter<'p> {
     }
 
     /// The terms of all rows of a group of rows; the row that is emitted is the first one. None where they depend on the row.
-    fn terms(&mut self, folding: &Folding<'p>, list: &C, [from, to]: &[C; 2]) -> Option<Made> {
+    fn terms(&mut self, folding: &Folding<'p>, list: &C, [from, to]: &[C; 2], total: &C) -> Option<Made> {
         let at = folding.sequence.at.clone();
-        let (first, made) = self.block(|emitter| {
-            let whole = emitter.bind(Scalar::I64, (to.clone() - from.clone()) / LANES * LANES);
-            let index = emitter.changing(Scalar::I64, "e", whole.clone());
-            let (place, lane, out) = (var(&index), emitter.fresh("l"), emitter.fresh("out"));
+        let elements = to.clone() - from.clone();
+        let (declared, (index, out, whole)) = self.block(|emitter| {
+            // Those of the next rows do not matter, but lie there.
+            let more = (elements.clone() + (LANES - 1)) / LANES;
+            let eights = (to.clone() + LANES).le(total.clone()).select(more, elements.clone() / LANES);
+            let whole = emitter.bind(Scalar::I64, eights * LANES);
+            let index = emitter.changing(Scalar::I64, "e", int(0));
+            let out = emitter.fresh("out");
             emitter.push(Stmt::declare("int", out.clone(), 0));
-            let term = |emitter: &mut Emitter<'p>, here: C, target: C| {
-                let element = at(emitter, here);
-                let element = emitter.named(element);
-                emitter.assign(&[target], flat(&element));
-            };
-            let (body, ()) = emitter.within(true, |emitter| {
-                emitter.block(|emitter| {
-                    let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
-                    term(emitter, here, list.at(var(&lane)));
-                })
-            });
-            let (rest, ()) = emitter.block(|emitter| term(emitter, place.clone(), list.at(place.clone())));
-            let checks: Vec<IndexCheck> = emitter.grouped.as_ref()?.found.clone();
-            let lanes = Lanes {
+            (index, out, whole)
+        });
+        let (place, lane, part) = (var(&index), self.fresh("l"), self.fresh("part"));
+        let term = |emitter: &mut Emitter<'p>, here: C, target: C| {
+            let element = at(emitter, here);
+            let element = emitter.named(element);
+            emitter.assign(&[target], flat(&element));
+        };
+        let (body, ()) = self.within(true, |emitter| {
+            emitter.block(|emitter| {
+                let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
+                term(emitter, here, list.at(var(&lane)));
+            })
+        });
+        let (rest, ()) = self.block(|emitter| term(emitter, place.clone(), list.at(place.clone())));
+        let checks: Vec<IndexCheck> = self.grouped.as_ref()?.found.clone();
+        let wide = |part: Option<C>| {
+            wide::all_at_once(&Lanes {
                 body: &body,
                 lane: &lane,
                 place: &place,
                 results: vec![list],
                 scalar: Scalar::F64,
                 inside: Some(Inside { checks: &checks, out: name(&out) }),
-            };
-            let wide = wide::all_at_once(&lanes)?;
-            let known = [&out, &format!("{}_wide", name_of(list)?)];
-            if ![(&wide, 0), (&rest, 1)]
-                .into_iter()
-                .all(|(block, stored)| emitter.is_of_no_row(block, (from, &place, list), &known, stored))
-            {
-                return None;
-            }
-            let (vector, suffix) = wide::kind(Scalar::F64)?;
-            let mut group = Block::from(Stmt::uninitialised(vector, name_of(&wide::vector_of(list))?));
-            group.extend(wide);
-            let to_store = [list.clone() + place.clone(), wide::vector_of(list)];
-            group.push(Stmt::call(format!("TW_STORE_{suffix}"), to_store));
-            for check in &checks {
-                let inside = check.inside(&[from.clone() + place.clone(), to.clone()]);
-                emitter.push(Stmt::when(inside.is(C::Bool(false)), Stmt::assign(name(&out), 1)));
-            }
-            let left = name(&out).is(0).and(place.clone().lt(to.clone() - from.clone()));
-            emitter.push(Stmt::go_on(index, left, 1, rest));
-            emitter.push(Stmt::assign(place.clone(), 0));
-            Some((name(out), [place, whole], group))
-        });
-        let (out, places, group) = made?;
-        Some(Made { first, places, group, out })
+                part,
+            })
+        };
+        let (mut all, mut some) = (wide(None)?, wide(Some(var(&part)))?);
+        let eight = wide::vector_of(list);
+        let known = [&out, &part, &name_of(&eight)?.to_owned()];
+        if ![(&all, 0), (&some, 0), (&rest, 1)]
+            .into_iter()
+            .all(|(block, stored)| self.is_of_no_row(block, (from, &place, list), &known, stored))
+        {
+            return None;
+        }
+        let (vector, suffix) = wide::kind(Scalar::F64)?;
+        for block in [&mut all, &mut some] {
+            let mut own = Block::from(Stmt::uninitialised(vector, name_of(&eight)?));
+            own.extend(block.clone());
+            *block = own;
+        }
+        some.push(Stmt::assign(
+            eight.clone(),
+            call(format!("TW_KEPT_{suffix}"), [eight.clone(), var(&part)]),
+        ));
+        let mut last = Block::from(Stmt::assign(place.clone(), whole.clone()));
+        for check in &checks {
+            let inside = check.inside(&[from.clone() + place.clone(), to.clone()]);
+            last.push(Stmt::when(inside.is(C::Bool(false)), Stmt::assign(name(&out), 1)));
+        }
+        let left = name(&out).is(0).and(place.clone().lt(elements));
+        last.push(Stmt::go_on(index, left, 1, rest));
+        last.push(Stmt::assign(place.clone(), 0));
+        let (places, part, out) = ([place, whole], var(part), name(out));
+        Some(Made { declared, last, places, all, some, eight, part, out })
     }
 
     /// Whether a block reads of arrays only what lies at `from + place`, and beside that what is the same in the whole kernel.

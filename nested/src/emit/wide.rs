@@ -25,6 +25,8 @@ pub struct Lanes<'a> {
     pub scalar: Scalar,
     /// How indices are checked that were not checked before.
     pub inside: Option<Inside<'a>>,
+    /// Bits of the lanes that there are, where these are not all: numbers of others are not looked at.
+    pub part: Option<C>,
 }
 
 /// Checks of indices where these are used.
@@ -84,11 +86,11 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
                     Known::Here
                 } else if let Some(address) = lanes.neighbours(value, &known, &own) {
                     // Checks before the loop have read the indices.
-                    if one.kind == element || lanes.inside.is_some() {
+                    if lanes.part.is_none() && (one.kind == element || lanes.inside.is_some()) {
                         wide.push(Stmt::call("TW_AHEAD", [address.clone()]));
                     }
                     if one.kind == element {
-                        let loaded = call(format!("TW_LOADED_{suffix}"), [address]);
+                        let loaded = lanes.of_part("TW_LOADED", suffix, vec![address]);
                         wide.push(Stmt::constant(vector, one.name.clone(), loaded));
                         Known::Vector
                     } else if one.kind == Type::new("int64_t").constant() {
@@ -128,6 +130,13 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
 }
 
 impl Lanes<'_> {
+    /// A macro for all lanes, or for those that there are.
+    fn of_part(&self, stem: &str, suffix: &str, mut arguments: Vec<C>) -> C {
+        let part = if self.part.is_some() { "_PART" } else { "" };
+        arguments.extend(self.part.clone());
+        call(format!("{stem}{part}_{suffix}"), arguments)
+    }
+
     /// The vector of a lane's partial result.
     fn result(&self, value: &C) -> Option<C> {
         let C::Index(array, at) = value else { return None };
@@ -181,8 +190,10 @@ impl Lanes<'_> {
             checks.next().map(|check| (check.length.clone(), inside.out.clone().address(), checks.count()))
         });
         match own {
-            None => Some(call(format!("TW_GATHERED_{suffix}"), [from, places])),
-            Some((length, out, 0)) => Some(call(format!("TW_INSIDE_{suffix}"), [from, places, length, out])),
+            None => Some(self.of_part("TW_GATHERED", suffix, vec![from, places])),
+            Some((length, out, 0)) => {
+                Some(self.of_part("TW_INSIDE", suffix, vec![from, places, length, out]))
+            }
             // Of two sequences it is not known which one is meant.
             Some(_) => None,
         }

@@ -76,18 +76,30 @@ impl<'p> Emitter<'p> {
         if let Some(into) = &sequence.into {
             return into.clone()(self, &dest, &int(0));
         }
+        // The array of results that are f64 each.
+        let results = match &dest.arrays[..] {
+            [(array, Scalar::F64, 1)] => Some(array.clone()),
+            _ => None,
+        };
         self.outer(
             &sequence,
             length,
             Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| {
                 emitter.store(&dest, &place, &view)
             }),
+            results,
         );
     }
 
-    /// The outermost loop of a kernel.
+    /// The outermost loop of a kernel; `results` is the array where each result is one number of it.
     #[allow(clippy::type_complexity)]
-    fn outer(&mut self, sequence: &Seq<'p>, length: C, put: Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>) {
+    fn outer(
+        &mut self,
+        sequence: &Seq<'p>,
+        length: C,
+        put: Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>,
+        results: Option<C>,
+    ) {
         let level = self.level();
         if let Some(open) = &sequence.open {
             let (at, steps) = open.clone()(self);
@@ -118,7 +130,7 @@ impl<'p> Emitter<'p> {
         }
         match (&sequence.rows, level.omp_schedule) {
             (Some(RowShape::Offsets(offsets, scalar)), OmpSchedule::Merge) if level.is_threads() => {
-                self.merged(&at, (offsets, *scalar), length, level, &put);
+                self.merged(&at, (offsets, *scalar), length, level, (&put, results));
             }
             _ => self.each(level, int(0), length, |emitter, place| {
                 emitter.depth += 1;
@@ -177,7 +189,7 @@ impl<'p> Emitter<'p> {
             emitter.push(Stmt::constant("int64_t", base.clone(), offsets.at(row)));
             emitter.store_row(&own, &dest, &var(base));
         });
-        self.outer(sequence, length, put);
+        self.outer(sequence, length, put, None);
     }
 
     pub(crate) fn store_row(&mut self, row: &Seq<'p>, dest: &Dest, base: &C) {
@@ -386,6 +398,7 @@ impl<'p> Emitter<'p> {
                     Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| {
                         emitter.store(&own, &place, &view)
                     }),
+                    None,
                 );
                 Some(dest)
             }

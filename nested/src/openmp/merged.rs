@@ -1,13 +1,14 @@
 //! Rows of a nest, dealt out by their elements: each thread has groups of rows, which are checked just before they are computed, while
-//! they are in the cache. Terms of groups of short rows are computed all together first, and added up with a row in a lane.
+//! they are in the cache. Sums are computed with a row in a lane; terms of groups of short rows all together first.
 
 use crate::analysis::{Level, OmpSchedule};
 use crate::emit::emitter::{At, Emitter, View, c_type};
 use crate::emit::indices::{Grouped, IndexCheck};
-use crate::emit::stage::{Stage, Sums, Terms};
+use crate::emit::stage::{Made, Stage, Sums, Terms};
 use crate::emit::terms::name_of;
+use crate::emit::view::flat;
 use crate::emit::wide;
-use crate::program::{LANES, Scalar};
+use crate::program::{BLOCK, LANES, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
 use std::rc::Rc;
 
@@ -15,13 +16,25 @@ use std::rc::Rc;
 const LONG: i64 = 65536;
 /// Rows of a group at most, and their elements where there are several (`tw_group_T` of the runtime).
 const GROUP: [i64; 2] = [256, 2048];
-/// A group whose rows have more elements on the average is computed row by row.
-const SHORT: i64 = 14;
+/// Rows and their elements together that caches do not hold, so that results need not be kept there.
+const LARGE: i64 = 1 << 21;
 /// Rows whose terms are computed before they are added up: few enough that a processor looks up those of the next ones meanwhile.
 const ROWS: i64 = 16;
 
 /// What stores a row's value.
 pub(super) type Put<'p> = Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>;
+
+/// What sums of eight rows at a time need to know.
+struct Lanes {
+    /// How many rows there are in all.
+    length: C,
+    /// What is known of the lengths of the group's rows (`tw_lengths` of the runtime).
+    lengths: C,
+    /// The array that results go to, where it holds these alone.
+    array: Option<C>,
+    /// Whether caches do not hold it.
+    large: C,
+}
 
 /// A group of rows.
 struct Group<'p, 'a> {
@@ -42,13 +55,13 @@ impl<'p> Group<'p, '_> {
     }
 
     /// A row, in a block of its own.
-    fn row(&self, emitter: &mut Emitter<'p>, row: &C, stage: Stage) -> (Block, Grouped) {
+    fn row(&self, emitter: &mut Emitter<'p>, row: &C, stage: Stage, put: &Put<'p>) -> (Block, Grouped) {
         let before = Grouped { begin: self.offset(row.clone()), found: Vec::new(), done: false, stage };
         emitter.grouped = Some(before);
         let (block, ()) = emitter.block(|emitter| {
             emitter.depth += 1;
             let view = (self.at)(emitter, row.clone());
-            (self.put)(emitter, row.clone(), view);
+            put(emitter, row.clone(), view);
             emitter.depth -= 1;
         });
         let grouped = emitter.grouped.take();
@@ -66,7 +79,7 @@ impl<'p> Group<'p, '_> {
             let [first, end] = self.rows.clone();
             emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
                 let length = self.offset(row.clone() + 1) - self.offset(row.clone());
-                let (short, grouped) = self.row(emitter, &row, Stage::Rows);
+                let (short, grouped) = self.row(emitter, &row, Stage::Rows, self.put);
                 known = (grouped.found, self.reads_its_offsets(&short, &row));
                 let mut long = Block::from(Stmt::constant("int64_t", "row", row));
                 long.extend(listed.clone());
@@ -95,26 +108,32 @@ impl<'p> Group<'p, '_> {
         own
     }
 
-    /// All terms first, and then a row in a lane; what is declared for it, what is done where, and for which groups. None where a
-    /// row is anything but one sum of terms that lie next to each other.
+    /// Eight rows at a time, a row in a lane; what is declared for it, for which groups, and what is done. None where a row is anything
+    /// but one sum of terms that lie next to each other.
     fn all_at_once(
         &self,
         emitter: &mut Emitter<'p>,
         found: &[IndexCheck],
         stop: &Block,
+        put: &Lanes,
     ) -> Option<(Vec<Stmt>, C, Block)> {
-        let kind = c_type(self.scalar);
         let ([first, end], [from, to]) = (self.rows.clone(), self.elements.clone());
-        let array = |emitter: &mut Emitter<'p>, stem: &str, count: i64| {
+        let mut declared = Vec::new();
+        let mut array = |emitter: &mut Emitter<'p>, stem: &str, count: i64| {
             let own = emitter.fresh(stem);
             let mut declaration = Declaration::array("double", own.clone(), count);
             declaration.attribute = Some("TW_ALIGNED".to_owned());
-            (name(own), Stmt::Declare(vec![declaration]))
+            declared.push(Stmt::Declare(vec![declaration]));
+            name(own)
         };
-        let (list, list_declared) = array(emitter, "terms", GROUP[1] + 8);
-        let (sums, sums_declared) = array(emitter, "sums", GROUP[0]);
-        let stage = Stage::Terms(Box::new(Terms::new(list.clone(), from.clone(), to.clone())));
-        let (_, grouped) = self.row(emitter, &first, stage);
+        // Vectors behind the last term or sum may be read or written.
+        let terms = array(emitter, "terms", GROUP[1] + 15 * LANES);
+        let sums = array(emitter, "sums", GROUP[0] + LANES);
+        let vectors = [array(emitter, "whole", LANES * LANES), array(emitter, "rest", LANES * LANES)];
+        let filled = emitter.fresh("rows");
+        declared.push(Stmt::uninitialised("tw_filled", filled.clone()));
+        let stage = Terms::new(terms.clone(), from.clone(), to.clone(), self.offset(put.length.clone()));
+        let (_, grouped) = self.row(emitter, &first, Stage::Terms(Box::new(stage)), self.put);
         let Stage::Terms(own) = grouped.stage else { return None };
         let made = own.made().filter(|_| grouped.found == found)?;
         let (rows, is_sum) = emitter.block(|emitter| {
@@ -122,11 +141,13 @@ impl<'p> Group<'p, '_> {
             emitter.each(Level::SEQUENTIAL, first.clone(), end.clone(), |emitter, row| {
                 let bounds = [self.offset(row.clone()), self.offset(row.clone() + 1)];
                 let sum = sums.at(row.clone() - first.clone());
-                let (block, grouped) = self.row(
-                    emitter,
-                    &row,
-                    Stage::Sums(Box::new(Sums { sum, bounds, found: 0, fits: true })),
-                );
+                let into = sum.clone();
+                let result: Put<'p> = Rc::new(move |emitter: &mut Emitter<'p>, _, view| {
+                    emitter.assign(std::slice::from_ref(&into), flat(&view));
+                });
+                let put = if put.array.is_some() { &result } else { self.put };
+                let stage = Stage::Sums(Box::new(Sums { sum, bounds, found: 0, fits: true }));
+                let (block, grouped) = self.row(emitter, &row, stage, put);
                 is_sum = grouped.found.is_empty() && grouped.stage.is_one_sum();
                 block.into_iter().for_each(|statement| emitter.push(statement));
             });
@@ -135,25 +156,102 @@ impl<'p> Group<'p, '_> {
         if !is_sum {
             return None;
         }
-        let few = (to.clone() - from.clone()).le(GROUP[1]);
-        let short = (to - from.clone()).le((end.clone() - first.clone()) * SHORT);
-        let (start, next) = (emitter.fresh("r"), emitter.fresh("r"));
-        let [place, whole] = made.places;
-        let mut some = Block::from(Stmt::constant(
-            "int64_t",
-            next.clone(),
-            call("tw_min", [var(&start) + ROWS, end.clone()]),
+        let elements = to - from;
+        let short = [put.lengths.clone().address(), elements.clone()];
+        let mut block = made.declared.clone();
+        block.push(Stmt::choose(
+            call("tw_short_rows", short),
+            self.by_terms(emitter, &made, &terms, (&sums, &put.lengths.dot("same")))?,
+            self.by_rows(emitter, &made, (&sums, &put.lengths), (&vectors, &name(filled)))?,
         ));
-        let filled = place.clone().lt(whole).and(place.clone().lt(self.offset(var(&next)) - from.clone()));
-        some.push(Stmt::go_on(name_of(&place)?, filled, LANES, made.group));
-        let own = [list, from, self.offsets.at(var(&start)).address(), var(&next) - var(&start)];
-        let sums = sums + (var(&start) - first.clone());
-        some.push(Stmt::call(format!("tw_row_sums_f64_{kind}"), own.into_iter().chain([sums])));
-        let mut block = made.first;
-        block.push(Stmt::each("int64_t", start.clone(), first, var(&start).lt(end), ROWS, some));
         block.push(Stmt::when(made.out, stop.clone()));
         block.extend(rows);
-        Some((vec![list_declared, sums_declared], var(wide::IS_WIDE).and(few).and(short), block))
+        if let Some(array) = &put.array {
+            let list = [array.clone() + first.clone(), sums, end - first, put.large.clone()];
+            block.push(Stmt::call("tw_put_f64", list));
+        }
+        Some((declared, var(wide::IS_WIDE).and(elements.le(BLOCK)), block))
+    }
+
+    /// The terms of some rows, whatever row they are of, then their sums.
+    fn by_terms(
+        &self,
+        emitter: &mut Emitter<'p>,
+        made: &Made,
+        terms: &C,
+        (sums, same): (&C, &C),
+    ) -> Option<Block> {
+        let ([first, end], [from, _], [place, whole]) = (&self.rows, &self.elements, &made.places);
+        let (start, next) = (emitter.fresh("r"), emitter.fresh("r"));
+        let behind = call("tw_min", [var(&start) + ROWS, end.clone()]);
+        let mut some = Block::from(Stmt::constant("int64_t", next.clone(), behind));
+        let filled =
+            place.clone().lt(whole.clone()).and(place.clone().lt(self.offset(var(&next)) - from.clone()));
+        let mut eight = made.all.clone();
+        eight.push(Stmt::call("TW_STORE_F64", [terms.clone() + place.clone(), made.eight.clone()]));
+        some.push(Stmt::go_on(name_of(place)?, filled, LANES, eight));
+        let (at, count) = (self.offsets.at(var(&start)).address(), var(&next) - var(&start));
+        let own = [terms.clone(), from.clone(), at, count, same.clone()];
+        let sums = sums.clone() + (var(&start) - first.clone());
+        let kind = c_type(self.scalar);
+        some.push(Stmt::call(format!("tw_row_sums_f64_{kind}"), own.into_iter().chain([sums])));
+        let mut block = made.last.clone();
+        block.push(Stmt::each(
+            "int64_t",
+            start.clone(),
+            first.clone(),
+            var(&start).lt(end.clone()),
+            ROWS,
+            some,
+        ));
+        Some(block)
+    }
+
+    /// The lanes of eight rows that are not empty, then the sums of these.
+    fn by_rows(
+        &self,
+        emitter: &mut Emitter<'p>,
+        made: &Made,
+        (sums, lengths): (&C, &C),
+        ([whole, rest], filled): (&[C; 2], &C),
+    ) -> Option<Block> {
+        let ([first, end], [from, _], [place, _]) = (&self.rows, &self.elements, &made.places);
+        let (start, row, lanes) = (emitter.fresh("r"), emitter.fresh("r"), emitter.fresh("lanes"));
+        let (count, left) = (lengths.dot("filled"), emitter.fresh("left"));
+        let ends = filled.dot("end").at(var(&row));
+        let vector = |of: &C| of.clone() + (var(&row) - var(&start)) * LANES;
+        let mut own = Block::from([
+            Stmt::assign(place.clone(), filled.dot("begin").at(var(&row))),
+            Stmt::declare("tw_f64x8", lanes.clone(), call("TW_ALL_F64", [C::f64(0.0)])),
+        ]);
+        let mut eight = made.all.clone();
+        eight.push(Stmt::assign(name(&lanes), name(&lanes) + made.eight.clone()));
+        own.push(Stmt::go_on(name_of(place)?, (place.clone() + LANES).le(ends.clone()), LANES, eight));
+        own.push(Stmt::call("TW_STORE_F64", [vector(whole), name(&lanes)]));
+        let bits = call("TW_FIRST", [ends - place.clone()]);
+        let mut some = Block::from(Stmt::constant("unsigned", name_of(&made.part)?, bits));
+        some.extend(made.some.clone());
+        some.push(Stmt::call("TW_STORE_F64", [vector(rest), made.eight.clone()]));
+        own.push(Stmt::when(name(&left), some));
+        let behind = call("tw_min", [var(&start) + LANES, count.clone()]).integer();
+        let eight_rows = Block::from([
+            Stmt::each("int64_t", row.clone(), var(&start), var(&row).lt(behind), 1, own),
+            Stmt::call(
+                "tw_eight_sums",
+                [whole.clone(), rest.clone(), name(&left), sums.clone() + var(&start)],
+            ),
+        ]);
+        let rows = end.clone() - first.clone();
+        let kind = c_type(self.scalar);
+        let at = self.offsets.at(first.clone()).address();
+        let listed = [at, from.clone(), rows.clone(), count.clone(), filled.clone().address()];
+        Some(Block::from([
+            // All rows of whole eights alone?
+            Stmt::constant("bool", left, (lengths.dot("bits") % LANES).is_not(0)),
+            Stmt::call(format!("tw_filled_rows_{kind}"), listed),
+            Stmt::each("int64_t", start.clone(), int(0), var(&start).lt(count.clone()), LANES, eight_rows),
+            Stmt::call("tw_spread", [sums.clone(), count.clone(), filled.clone().address(), rows]),
+        ]))
     }
 }
 
@@ -165,13 +263,15 @@ impl<'p> Emitter<'p> {
         (offsets, scalar): (&C, Scalar),
         length: C,
         level: Level,
-        put: &Put<'p>,
+        (put, results): (&Put<'p>, Option<C>),
     ) {
         let kind = c_type(scalar);
         let slot = self.slots.scratch("long_rows", Scalar::I64);
         let room = self.bind(Scalar::I64, offsets.at(length.clone()).cast("int64_t") / LONG + 1);
         let list = self.room(slot, &room);
         self.stop_if_wrong();
+        let values = length.clone() * 2 + offsets.at(length.clone()).cast("int64_t");
+        let large = self.bind(Scalar::Bool, values.gt(LARGE));
         let count = self.changing(Scalar::I64, "count", int(0));
         let counted = name(count.clone());
         let beyond = self.changing(Scalar::I64, "beyond", int(0));
@@ -197,11 +297,14 @@ impl<'p> Emitter<'p> {
             // Shares follow each other where offsets never decrease.
             emitter.push(Stmt::when(first.clone().gt(end.clone()), mark.clone()));
             let taken = emitter.changing(Scalar::I64, "taken", int(0));
+            let lengths = emitter.fresh("lengths");
+            emitter.push(Stmt::uninitialised("tw_lengths", lengths.clone()));
+            let lengths = name(lengths);
             let group = emitter.fresh("g");
             let (body, (found, declared, alone)) = emitter.block(|emitter| {
                 let own = call(
                     format!("tw_group_{kind}"),
-                    [offsets.clone(), var(&group), end.clone(), length.clone()],
+                    [offsets.clone(), var(&group), end.clone(), length.clone(), lengths.clone().address()],
                 );
                 emitter.push(Stmt::assign(var(&taken), own));
                 emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
@@ -216,7 +319,13 @@ impl<'p> Emitter<'p> {
                     slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
                 }
                 slow.extend(rows);
-                match own.all_at_once(emitter, &found, &stop) {
+                let lanes = Lanes {
+                    length: length.clone(),
+                    lengths: lengths.clone(),
+                    array: results.clone(),
+                    large: large.clone(),
+                };
+                match own.all_at_once(emitter, &found, &stop, &lanes) {
                     Some((declared, which, fast)) => {
                         emitter.push(Stmt::choose(which, fast, slow));
                         (found, declared, alone)
@@ -227,9 +336,13 @@ impl<'p> Emitter<'p> {
                     }
                 }
             });
+            let stored = !declared.is_empty();
             declared.into_iter().for_each(|statement| emitter.push(statement));
             let within = var(&group).lt(end);
             emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
+            if stored {
+                emitter.push(Stmt::call("TW_PUT_ALL", []));
+            }
             (found, alone)
         });
         let later = if alone { self.checked_by_groups(offsets, kind) } else { Vec::new() };
