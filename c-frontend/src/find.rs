@@ -5,7 +5,7 @@
 //! iterated stencil, is left, with the reason.
 
 use crate::ast::{CType, ExprKind, StmtKind};
-use crate::inline::expanded;
+use crate::inline::{expanded, expanded_alone};
 use crate::nest;
 use crate::others::{self, Other};
 use crate::own_pragmas::OwnFile;
@@ -294,7 +294,8 @@ impl Search<'_> {
         whole: &[Diagnostic],
         outermost: bool,
     ) -> Result<(), Option<Vec<Diagnostic>>> {
-        let region = self.region(part).map_err(|_| None)?;
+        let region = self.file.region(part, expanded_alone).map_err(|_| None)?;
+        let region = nest::unhidden(&region).unwrap_or(region);
         let (mut without, mut first) = (Vec::new(), None);
         let step = nest::OneStep { region: &region, outermost };
         while let Some(nest) = step.nest(&without) {

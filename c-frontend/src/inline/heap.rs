@@ -25,6 +25,10 @@ impl Inliner<'_> {
             }
         }
         for one in pointers(&list) {
+            if let Some(found) = self.handed_over(&list, &one) {
+                list = found;
+                continue;
+            }
             match self.with_array(&list, &one) {
                 Ok(found) => list = found,
                 Err(place) => {
@@ -38,7 +42,11 @@ impl Inliner<'_> {
     }
 
     /// The statements with an array in the place of a pointer; where memory is taken for it and it stays, why.
-    fn with_array(&mut self, list: &[Stmt], pointer: &Variable) -> Result<Vec<Stmt>, Option<Span>> {
+    pub(super) fn with_array(
+        &mut self,
+        list: &[Stmt],
+        pointer: &Variable,
+    ) -> Result<Vec<Stmt>, Option<Span>> {
         let own = self.own.clone();
         let own = |name: &str| own.contains(name);
         let mut memory = Memory::new(pointer, &own).ok_or(None)?;
@@ -65,6 +73,7 @@ impl Inliner<'_> {
 impl Inliner<'_> {
     /// The same of the bodies of a region's loops.
     pub(super) fn without_memory_of_steps(&mut self, statements: &mut [Stmt]) {
+        self.within_steps = true;
         for stmt in statements {
             stmt.walk_mut(&mut |part| {
                 let body = match &mut part.kind {

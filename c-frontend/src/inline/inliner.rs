@@ -3,7 +3,7 @@
 use crate::ast::{CType, Expr, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::{Result, is_known_function};
-use crate::parse::{File, Function, Structures};
+use crate::parse::{File, Function, Handed, Structures};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -42,6 +42,12 @@ pub(super) struct Inliner<'a> {
     pub(super) obstacles: HashMap<Span, (String, Span)>,
     /// Those of which nobody does the rest.
     pub(super) own_memory: Vec<Span>,
+    /// Whether memory may take the place of other memory.
+    pub(super) hands_over: bool,
+    /// Whether the statements are those of a step, and not of a call.
+    pub(super) within_steps: bool,
+    /// Where it does.
+    pub(super) handed: Vec<Handed>,
 }
 
 impl Inliner<'_> {

@@ -13,6 +13,7 @@ mod exits;
 mod expression;
 mod flat_loops;
 mod had;
+mod handed;
 mod heap;
 mod inliner;
 mod members;
@@ -27,7 +28,7 @@ mod taking;
 mod values;
 
 use crate::ast::{Stmt, Variable};
-use crate::parse::{Expanded, File, Structures};
+use crate::parse::{Expanded, File, Handed, Structures};
 use crate::small;
 use inliner::Inliner;
 use members::members_as_variables;
@@ -43,7 +44,28 @@ pub fn expanded(
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Expanded {
-    let (mut statements, kept) = inline(statements, file, variables, structures);
+    expanded_by(statements, file, variables, structures, true)
+}
+
+/// The same for steps that run one at a time, in which memory that takes the place of other memory is the program's.
+pub fn expanded_alone(
+    statements: Vec<Stmt>,
+    file: &File<'_>,
+    variables: &mut HashMap<String, Variable>,
+    structures: &Structures,
+) -> Expanded {
+    expanded_by(statements, file, variables, structures, false)
+}
+
+fn expanded_by(
+    statements: Vec<Stmt>,
+    file: &File<'_>,
+    variables: &mut HashMap<String, Variable>,
+    structures: &Structures,
+    hands_over: bool,
+) -> Expanded {
+    let Inlined { mut statements, kept, handed } =
+        inline(statements, file, variables, structures, hands_over);
     let mut own_arrays = step_arrays::taken_out(&mut statements, file, variables, structures, false);
     small::written_out(&mut statements, file, variables);
     own_arrays.extend(step_arrays::taken_out(&mut statements, file, variables, structures, true));
@@ -51,17 +73,26 @@ pub fn expanded(
     small::flat_planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
     effects::without_idle(&mut statements, variables);
-    Expanded { statements, kept, members, own_arrays }
+    Expanded { statements, kept, members, own_arrays, handed }
 }
 
-/// The statements of a region without calls of the file's functions; the places of statements whose calls stay, each
-/// with the reason.
+/// Statements without calls.
+struct Inlined {
+    statements: Vec<Stmt>,
+    /// The places of statements whose calls stay, each with the reason.
+    kept: Vec<(Span, Diagnostic)>,
+    /// Where memory takes the place of other memory.
+    handed: Vec<Handed>,
+}
+
+/// The statements of a region without calls of the file's functions.
 fn inline(
     statements: Vec<Stmt>,
     file: &File<'_>,
     variables: &HashMap<String, Variable>,
     structures: &Structures,
-) -> (Vec<Stmt>, Vec<(Span, Diagnostic)>) {
+    hands_over: bool,
+) -> Inlined {
     let (mut own_memory, mut obstacles) = (Vec::new(), HashMap::new());
     loop {
         let mut inliner = Inliner {
@@ -80,6 +111,9 @@ fn inline(
             lent: Vec::new(),
             obstacles,
             own_memory,
+            hands_over,
+            within_steps: false,
+            handed: Vec::new(),
         };
         for stmt in &statements {
             inliner.note_declarations(stmt);
@@ -98,7 +132,7 @@ fn inline(
         let left = inliner.own_memory_left(&result);
         if left.is_empty() {
             inliner.flat_loops(&mut result);
-            return (result, inliner.kept);
+            return Inlined { statements: result, kept: inliner.kept, handed: inliner.handed };
         }
         own_memory = [inliner.own_memory, left].concat();
         obstacles = inliner.obstacles;

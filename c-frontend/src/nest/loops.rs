@@ -3,6 +3,7 @@
 use super::observed::parts::Observed;
 use super::parities::Colours;
 use crate::ast::{CType, Expr};
+use crate::parse::Handed;
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};
 use polyhedral::source::Span;
@@ -63,6 +64,8 @@ pub struct Nest {
     /// The arrays of integers that the loop computes, and the types of their elements; their fields hold numbers of a
     /// floating-point type.
     pub integers: HashMap<String, CType>,
+    /// Where memory that a step takes takes the place of other memory.
+    pub handed: Vec<Handed>,
 }
 
 impl Nest {

@@ -198,6 +198,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         blocks: HashSet::new(),
         blocks_of_buffers: HashSet::new(),
         integers: HashMap::new(),
+        handed: region.handed.clone(),
     };
     let mut walker = Walker {
         region,

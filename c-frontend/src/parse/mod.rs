@@ -16,7 +16,7 @@ mod switch;
 
 pub(crate) use asserted::FAILED;
 pub use functions::Function;
-pub use region::{Region, Structures};
+pub use region::{Handed, Region, Structures};
 
 use crate::ast::{CType, Stmt, StmtKind, Variable};
 use crate::codes;
@@ -263,6 +263,8 @@ pub struct Expanded {
     pub members: Vec<String>,
     /// The arrays that each step of the time loop declares.
     pub own_arrays: Vec<Variable>,
+    /// Where memory takes the place of other memory.
+    pub handed: Vec<Handed>,
 }
 
 fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
@@ -326,7 +328,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
     let structures = converter.structures;
-    let Expanded { statements, kept, members, own_arrays } =
+    let Expanded { statements, kept, members, own_arrays, handed } =
         expand(statements, file, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
@@ -373,6 +375,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
         structures,
         members,
         own_arrays,
+        handed,
         kept,
         places: converter.places,
     })

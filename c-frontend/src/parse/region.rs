@@ -35,10 +35,25 @@ pub struct Region {
     pub members: Vec<String>,
     /// The arrays that each step of the time loop declares, at the place of the statement of the step that does.
     pub own_arrays: Vec<Variable>,
+    /// Where memory that a step takes takes the place of other memory.
+    pub handed: Vec<Handed>,
     /// The statements in which calls of the program's functions stay, and why.
     pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.
     pub places: Vec<(Span, Range<usize>)>,
+}
+
+/// Memory of a step that takes the place of other memory.
+#[derive(Debug, Clone)]
+pub struct Handed {
+    /// The array whose memory is given back.
+    pub array: String,
+    /// The one that takes its place.
+    pub by: String,
+    /// Where it does.
+    pub place: Span,
+    /// The statements of the step that belong together, where they are not one.
+    pub places: Vec<Span>,
 }
 
 impl Region {

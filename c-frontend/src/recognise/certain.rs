@@ -5,6 +5,7 @@
 //! piece of memory at the very point that is computed counts as within it.
 
 use super::arrays::{Axis, Form};
+use super::handed;
 use super::points::{Key, Point, Points};
 use super::stencil::Centre;
 use crate::codes;
@@ -16,15 +17,17 @@ use polyhedral::source::Span;
 type Sides = Vec<(Polynomial, Polynomial)>;
 
 /// Something that is touched.
-struct Touch<'a> {
-    array: String,
+pub(super) struct Touch<'a> {
+    pub array: String,
     form: &'a Form,
     buffers: i64,
     sides: Sides,
-    touched: Touched,
+    pub touched: Touched,
+    /// Whether it is assigned.
+    pub written: bool,
     /// Whether it is the point that is computed.
     own: bool,
-    span: Span,
+    pub span: Span,
 }
 
 /// Refuses elements that may lie outside their arrays; adds what must be seen at run time.
@@ -32,7 +35,10 @@ pub fn check(points: &mut Points<'_>) -> Result<()> {
     let mut assumed = std::mem::take(&mut points.assumed);
     assumed.extend(points.nest.assumed.iter().cloned());
     let all = touches(points);
-    for touch in all.iter().filter(|touch| touch.touched != Touched::Always) {
+    let own_memory: Vec<&str> = points.nest.handed.iter().map(|one| one.array.as_str()).collect();
+    for touch in all.iter().filter(|touch| {
+        touch.touched != Touched::Always && !(touch.written && own_memory.contains(&touch.array.as_str()))
+    }) {
         let nest = points.nest;
         if touch.own && touch.touched == Touched::If && nest.blocks.contains(&touch.array) {
             continue;
@@ -55,6 +61,7 @@ pub fn check(points: &mut Points<'_>) -> Result<()> {
             }
         }
     }
+    handed::check(points, &all, &mut assumed)?;
     points.assumed = assumed;
     Ok(())
 }
@@ -64,7 +71,13 @@ fn touches<'a>(points: &'a Points<'_>) -> Vec<Touch<'a>> {
     for point in &points.statements {
         let leaf = &points.nest.leaves[point.leaf];
         let zero = vec![0; points.dimension];
-        found.extend(touch(points, point, point.target, &zero, leaf.touched, &leaf.target.span));
+        let own = touch(points, point, point.target, &zero, leaf.touched, &leaf.target.span);
+        found.extend(own.map(|own| {
+            // Memory that another one's takes the place of may be smaller.
+            let handed = points.nest.handed.iter().any(|one| one.array == own.array);
+            let touched = if handed { Touched::IfIndex } else { own.touched };
+            Touch { written: true, touched, ..own }
+        }));
         for (number, at, _) in &point.reads {
             let read = &points.nest.reads[*number];
             if matches!(read.what, ReadOf::State(_) | ReadOf::Coefficient(..)) {
@@ -105,13 +118,14 @@ fn touch<'a>(
         buffers: field.buffers,
         sides: sides?,
         touched,
+        written: false,
         own: centred && offset.iter().all(|by| *by == 0),
         span: span.clone(),
     })
 }
 
 /// Whether elements of the array are touched without a condition on both sides of this one, or where it lies.
-fn is_surrounded(touch: &Touch<'_>, d: usize, all: &[Touch<'_>]) -> bool {
+pub(super) fn is_surrounded(touch: &Touch<'_>, d: usize, all: &[Touch<'_>]) -> bool {
     let (low, high) = &touch.sides[d];
     let certain =
         || all.iter().filter(|other| other.touched == Touched::Always && other.array == touch.array);

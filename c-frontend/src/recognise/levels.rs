@@ -154,14 +154,19 @@ fn ago(points: &Points<'_>, at: &ReadAt, shift: i64) -> i64 {
 }
 
 /// The cells that a statement reads.
-fn place(points: &Points<'_>, reader: usize, offset: &[i64]) -> Vec<(Polynomial, Polynomial)> {
+pub(super) fn place(points: &Points<'_>, reader: usize, offset: &[i64]) -> Vec<(Polynomial, Polynomial)> {
     let moved = |bound: &Polynomial, by: i64| bound.plus(&Polynomial::number(1), by);
     let domain = points.statements[reader].domain.iter().zip(offset);
     domain.filter_map(|((low, high), by)| moved(low, *by).zip(moved(high, *by))).collect()
 }
 
 /// Whether an element is written before it is read in the same step.
-fn comes_first(points: &Points<'_>, writer: &Point, read: &Read, distance: &[(i64, usize)]) -> bool {
+pub(super) fn comes_first(
+    points: &Points<'_>,
+    writer: &Point,
+    read: &Read,
+    distance: &[(i64, usize)],
+) -> bool {
     match distance.iter().find(|(by, _)| *by != 0) {
         Some((by, _)) => *by < 0,
         None => points.nest.leaves[writer.leaf].order < read.order,
@@ -205,7 +210,7 @@ fn needs(points: &Points<'_>, reader: usize) -> Vec<usize> {
 }
 
 /// Whether a box holds another one for certain.
-fn holds(outer: &[(Polynomial, Polynomial)], inner: &[(Polynomial, Polynomial)]) -> bool {
+pub(super) fn holds(outer: &[(Polynomial, Polynomial)], inner: &[(Polynomial, Polynomial)]) -> bool {
     let at_most = |a: &Polynomial, b: &Polynomial| b.distance(a).is_some_and(|by| by >= 0);
     outer.len() == inner.len()
         && outer
@@ -241,7 +246,7 @@ fn apart(a: &[(Polynomial, Polynomial)], b: &[(Polynomial, Polynomial)]) -> Apar
 }
 
 /// How far, in each loop around both, the write is from the read, and the loop; in the order of execution.
-fn distance(
+pub(super) fn distance(
     points: &Points<'_>,
     read: &Read,
     reader: &Point,

@@ -5,8 +5,10 @@ mod around;
 mod arrays;
 mod certain;
 mod colours;
+mod copied;
 mod draft;
 mod frame;
+mod handed;
 mod levels;
 mod overwritten;
 mod parts;
@@ -31,6 +33,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     let mut points = points::Points::new(nest, &forms)?;
     points.statements()?;
     around::find(&mut points)?;
+    copied::read_originals(&mut points);
     overwritten::drop_overwritten(&mut points);
     parts::cut_readers(&mut points);
     certain::check(&mut points)?;

@@ -143,6 +143,17 @@ fn flat_loops() {
     check(&["-DW=3", "-DH=2"]);
 }
 
+/// Memory that takes the place of other memory in each step: each of the five loops runs in tiles.
+#[test]
+fn memory_in_turn() {
+    let file = program("memory_in_turn.c").display().to_string();
+    let report = tilewright(&["check", &file, "--quick", "--threads", "2", "--json"]).json();
+    assert_eq!(report["equal"], true, "{report:#}");
+    let regions = report["regions"].as_array().unwrap();
+    let tiled = |region: &serde_json::Value| region["tiled"] == 1 && region["original"] == 0;
+    assert!(regions.len() == 5 && regions.iter().all(tiled), "{report:#}");
+}
+
 /// Memory that steps take and give back, by functions of their own, too: each of the five loops runs in tiles.
 #[test]
 fn memory_of_steps() {
