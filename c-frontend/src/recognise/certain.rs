@@ -5,7 +5,6 @@
 //! piece of memory at the very point that is computed counts as within it.
 
 use super::arrays::{Axis, Form};
-use super::handed;
 use super::points::{Key, Point, Points};
 use super::stencil::Centre;
 use crate::codes;
@@ -61,12 +60,11 @@ pub fn check(points: &mut Points<'_>) -> Result<()> {
             }
         }
     }
-    handed::check(points, &all, &mut assumed)?;
     points.assumed = assumed;
     Ok(())
 }
 
-fn touches<'a>(points: &'a Points<'_>) -> Vec<Touch<'a>> {
+pub(super) fn touches<'a>(points: &'a Points<'_>) -> Vec<Touch<'a>> {
     let mut found = Vec::new();
     for point in &points.statements {
         let leaf = &points.nest.leaves[point.leaf];

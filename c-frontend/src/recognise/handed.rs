@@ -3,7 +3,7 @@
 //! The other one keeps its memory, so that must have all elements that are copied: elements on both sides of each are touched
 //! anyway. What the step has not computed of the new memory is left open by C, and is not copied.
 
-use super::certain::{Touch, is_surrounded};
+use super::certain::{Touch, is_surrounded, touches};
 use super::levels::{comes_first, place};
 use super::overwritten::{Assumed, around, intersection};
 use super::points::{Key, Points};
@@ -14,7 +14,16 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 
 /// Refuses copies to memory that may be smaller, and of elements that nobody has computed.
-pub(super) fn check(points: &Points<'_>, touches: &[Touch<'_>], assumed: &mut Assumed) -> Result<()> {
+pub fn check(points: &mut Points<'_>) -> Result<()> {
+    let mut assumed = Assumed::new();
+    check_touches(points, &touches(points), &mut assumed)?;
+    points.assumed.extend(assumed);
+    points.assumed.sort();
+    points.assumed.dedup();
+    Ok(())
+}
+
+fn check_touches(points: &Points<'_>, touches: &[Touch<'_>], assumed: &mut Assumed) -> Result<()> {
     for handed in &points.nest.handed {
         let cut = points.nest.cut();
         if handed.places.iter().any(|part| part.start < cut.start || cut.end < part.end) {

@@ -37,6 +37,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     overwritten::drop_overwritten(&mut points);
     parts::cut_readers(&mut points);
     certain::check(&mut points)?;
+    handed::check(&mut points)?;
     match &nest.colours {
         Some(own) => colours::levels(&mut points, own)?,
         None => levels::levels(&mut points)?,

@@ -1,29 +1,13 @@
 //! Scalars that hold, behind loops, the largest of a value over all points, or their sum where no value is negative.
 
 use super::rows;
+pub(super) use super::rows::Maximum;
 use super::signs::{is_no_less, same};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::nest::math::math_function;
 use crate::nest::scalars::assigned_within;
 use crate::parse::Region;
 use std::collections::HashMap;
-
-/// A maximum, or a sum of what is not negative: where it is computed, and of what.
-#[derive(Clone)]
-pub(super) struct Maximum<'a> {
-    pub name: String,
-    pub sum: bool,
-    /// Whether a value that is no number may take the place of a number.
-    pub spoilt: bool,
-    /// Whether `fmaxf` takes the largest so far as a `float`.
-    pub single: bool,
-    pub at: usize,
-    pub statement: &'a Stmt,
-    pub loops: Vec<&'a ForLoop>,
-    pub value: &'a Expr,
-    /// Those before it, of the same scalar: where they are computed, and of what.
-    pub before: Vec<(usize, &'a Stmt, &'a Expr)>,
-}
 
 /// Where a scalar becomes the largest of a value over points, or their sum, if that is all that happens to it in a step but for
 /// its first value, a literal, and what is known to follow.
@@ -104,14 +88,17 @@ fn chains<'a>(
                 let before = found.len();
                 chains(region, stmt, (name, at), loops, local, found);
                 for own in &mut found[before..] {
-                    *own = rows::taken_apart(region, &list[..number], own).unwrap_or_else(|| own.clone());
+                    *own = rows::taken_apart(region, &list[..number], own, maximum)
+                        .unwrap_or_else(|| own.clone());
                 }
                 // A sum of sums, none of which is negative.
                 if found.len() == before
                     && let Some(value) = added(stmt, name).filter(|value| !value.mentions(name))
                 {
                     let sum = single(stmt, (name, at), (loops, value), (true, true));
-                    found.extend(rows::taken_apart(region, &list[..number], &sum).filter(|one| one.sum));
+                    found.extend(
+                        rows::taken_apart(region, &list[..number], &sum, maximum).filter(|one| one.sum),
+                    );
                 }
                 let value = match &stmt.kind {
                     StmtKind::Declaration(own) => {

@@ -7,10 +7,29 @@
 //! What a row holds is no less than the `d` of any of its points, nor is `m` less than what the row holds: so `m` is no less than
 //! each `d`, as if there were no rows. The same holds where rows are sums of what is not negative.
 
-use super::maximum::{Maximum, maximum};
-use crate::ast::{CType, Expr, ExprKind, Floating, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind};
 use crate::nest::scalars::assigned_within;
 use crate::parse::Region;
+
+/// A maximum, or a sum of what is not negative: where it is computed, and of what.
+#[derive(Clone)]
+pub(super) struct Maximum<'a> {
+    pub name: String,
+    pub sum: bool,
+    /// Whether a value that is no number may take the place of a number.
+    pub spoilt: bool,
+    /// Whether `fmaxf` takes the largest so far as a `float`.
+    pub single: bool,
+    pub at: usize,
+    pub statement: &'a Stmt,
+    pub loops: Vec<&'a ForLoop>,
+    pub value: &'a Expr,
+    /// Those before it, of the same scalar: where they are computed, and of what.
+    pub before: Vec<(usize, &'a Stmt, &'a Expr)>,
+}
+
+/// What finds the maximum that a name holds behind statements.
+type Find = for<'a> fn(&Region, &[&'a Stmt], &str, usize) -> Option<Maximum<'a>>;
 
 /// Most names that one value goes through.
 const MOST_NAMES: usize = 8;
@@ -20,6 +39,7 @@ pub(super) fn taken_apart<'a>(
     region: &Region,
     before: &'a [Stmt],
     outer: &Maximum<'a>,
+    maximum: Find,
 ) -> Option<Maximum<'a>> {
     let mut list = Vec::new();
     flattened(before, &mut list);

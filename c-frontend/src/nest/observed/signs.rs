@@ -1,6 +1,5 @@
 //! Which values are never negative, as they are rounded.
 
-use super::maximum::is_name;
 use super::names;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating};
 use crate::integer::literal;
@@ -51,7 +50,7 @@ fn is_two(expr: &Expr) -> bool {
 pub(super) fn as_integers(value: Expr) -> Expr {
     let mut calls = false;
     value.walk(&mut |part| {
-        calls |= matches!(&part.kind, ExprKind::Call(function, _) if is_name(function, "abs"));
+        calls |= matches!(&part.kind, ExprKind::Call(function, _) if matches!(&function.kind, ExprKind::Name(name) if name == "abs"));
     });
     if !calls {
         return value;
