@@ -79,7 +79,7 @@ impl Inliner<'_> {
         let found = match self.file.function(name) {
             Ok(None) => self.file.function_elsewhere(name, place),
             Ok(Some(mut function)) => {
-                if !self.called.insert(name.to_owned()) {
+                if !self.file.of_header(&mut function, place) && !self.called.insert(name.to_owned()) {
                     self.file.apart(&mut function);
                 }
                 Ok(Some(function))

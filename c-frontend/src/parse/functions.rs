@@ -116,6 +116,16 @@ impl File<'_> {
         Ok(Some(function))
     }
 
+    /// Lets the places of a function's statements mean that of its call, where they are but those of the `#include` of its header.
+    pub fn of_header(&self, function: &mut Function, place: &Span) -> bool {
+        let text = &self.source.source.text;
+        let of_header = text.get(function.head.clone()).is_some_and(|head| head.starts_with('#'));
+        if of_header {
+            self.beyond.elsewhere(&mut function.body, text.len(), place);
+        }
+        of_header
+    }
+
     /// Gives the statements of one of its functions, which a loop calls again, places of their own.
     pub fn apart(&self, function: &mut Function) {
         self.beyond.again(&mut function.body, self.source.source.text.len());
