@@ -77,8 +77,8 @@ pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, 
     Ok(read_all(path, options)?.and_then(|found| first(found).ok_or_else(none)))
 }
 
-/// Reads a C program: all time loops of its file; where it has none, those of the first of its other sources that has some, which
-/// takes the file's place.
+/// Reads a C program: all time loops of its file; where it has none, or its loops only call functions of the other sources that stay
+/// as they are, those of the first of these that has some, which takes the file's place.
 ///
 /// # Errors
 /// As for [`read`].
@@ -104,12 +104,24 @@ fn read_as(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diag
         (Err(reasons), Some(main)) if has_no_time_loop(&reasons) => {
             elsewhere(&main, path, options).unwrap_or(Err(reasons))
         }
+        // The function that is called may have the time loop.
+        (Err(reasons), Some(main)) if are_calls_beyond(&reasons) => {
+            elsewhere(&main, path, options).filter(Result::is_ok).unwrap_or(Err(reasons))
+        }
         (found, _) => found,
     })
 }
 
 fn has_no_time_loop(reasons: &Diagnostics) -> bool {
     reasons.list.iter().all(|reason| reason.code == codes::NO_SCOP)
+}
+
+/// Whether all reasons are calls of functions whose source is another one: these have no place of their own in this one.
+fn are_calls_beyond(reasons: &Diagnostics) -> bool {
+    reasons.list.iter().all(|reason| {
+        let beyond = reason.related.iter().any(|label| label.span == reason.primary.span);
+        reason.code == codes::CALL && beyond
+    })
 }
 
 /// The time loops of the first of the other sources that has some that can be taken, or else the reasons of the first that has some.

@@ -12,30 +12,35 @@ pub(crate) fn members_as_variables(
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Vec<String> {
-    let (mut changed, mut declared): (HashSet<String>, HashSet<String>) = Default::default();
+    let mut changed: HashSet<String> = HashSet::new();
     for stmt in statements.iter() {
         changed.extend(crate::nest::assigned(stmt).1);
+    }
+    // What points or holds others may reach what it hides, and is not followed.
+    let mut hidden = HashSet::new();
+    for stmt in statements.iter() {
         stmt.walk(&mut |stmt| {
             if let StmtKind::Declaration(list) = &stmt.kind {
-                declared.extend(list.iter().map(|variable| variable.name.clone()));
+                let number =
+                    |one: &&Variable| matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));
+                hidden.extend(list.iter().filter(|one| !number(one)).map(|one| one.name.clone()));
             }
         });
     }
-    changed.extend(declared.iter().cloned());
     let mut found: HashMap<String, Variable> = HashMap::new();
     for stmt in statements.iter_mut() {
         copied_by_member(stmt, variables, structures);
-        stmt.walk_expressions_mut(&mut |expr| {
+        in_scope(stmt, &mut hidden, &mut |expr, hidden| {
             if !matches!(expr.kind, ExprKind::Member(..)) {
                 return;
             }
-            if let Some(variable) = member_of_elements(expr, variables, structures, &declared) {
+            if let Some(variable) = member_of_elements(expr, variables, structures, hidden) {
                 found.entry(variable.name.clone()).or_insert(variable);
                 return;
             }
             let Some((root, ctype)) = member(expr, variables, structures, &found) else { return };
             let computes = matches!(ctype.element(), CType::Integer { .. } | CType::Floating(_));
-            if ctype.depth() == 0 || !computes || changed.contains(root) {
+            if ctype.depth() == 0 || !computes || changed.contains(root) || hidden.contains(root) {
                 return;
             }
             let (name, global) =
@@ -62,6 +67,46 @@ pub(crate) fn members_as_variables(
     pointers.sort();
     variables.extend(found);
     pointers
+}
+
+/// Calls `visit` on all expressions of a statement, the innermost first, each with the names that are declared around it, in the
+/// statement or before it.
+fn in_scope(
+    stmt: &mut Stmt,
+    hidden: &mut HashSet<String>,
+    visit: &mut dyn FnMut(&mut Expr, &HashSet<String>),
+) {
+    match &mut stmt.kind {
+        StmtKind::Declaration(list) => {
+            for variable in list {
+                // It is in scope where its own value is computed.
+                hidden.insert(variable.name.clone());
+                variable.value.iter_mut().for_each(|value| value.walk_mut(&mut |expr| visit(expr, hidden)));
+            }
+        }
+        StmtKind::Block(list) => {
+            let mut inner = hidden.clone();
+            list.iter_mut().for_each(|stmt| in_scope(stmt, &mut inner, visit));
+        }
+        StmtKind::For(source) => {
+            let mut inner = hidden.clone();
+            source.start.iter_mut().for_each(|start| in_scope(start, &mut inner, visit));
+            let parts = source.condition.iter_mut().chain(&mut source.step);
+            parts.for_each(|part| part.walk_mut(&mut |expr| visit(expr, &inner)));
+            in_scope(&mut source.body, &mut inner, visit);
+        }
+        StmtKind::While(source) => {
+            source.condition.walk_mut(&mut |expr| visit(expr, hidden));
+            in_scope(&mut source.body, &mut hidden.clone(), visit);
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            condition.walk_mut(&mut |expr| visit(expr, hidden));
+            in_scope(then, &mut hidden.clone(), visit);
+            otherwise.iter_mut().for_each(|otherwise| in_scope(otherwise, &mut hidden.clone(), visit));
+        }
+        StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => expr.walk_mut(&mut |expr| visit(expr, hidden)),
+        StmtKind::Return(None) | StmtKind::Empty | StmtKind::Other(..) => {}
+    }
 }
 
 /// Makes `cell[i][j].h`, a number of each structure of an array, an element `cell[][].h[i][j]` of an array of its own, and

@@ -228,7 +228,7 @@ fn elsewhere(named: &Path, c: &CProgram) -> Option<String> {
     let file = c_program::file(c);
     (file != named).then(|| {
         format!(
-            "{} has no time loop: those of {} are tiled, which takes its place",
+            "{} has no time loop that can be tiled: those of {} are, which takes its place",
             named.display(),
             file.display()
         )

@@ -54,6 +54,11 @@ fn members_of_arrays_of_structures() {
 }
 
 #[test]
+fn members_whose_structures_are_hidden_in_blocks() {
+    same("hidden_structures.c", &[], &SMALL_2D);
+}
+
+#[test]
 fn two_buffers() {
     same("double_buffer.c", &[], &["--tile", "st=4,s0=6,s1=16"]);
     same("double_buffer.c", &["-DREAL=double"], &["--strategy", "naive"]);

@@ -228,7 +228,7 @@ fn the_time_loop_may_be_in_another_source() {
     let out = folder.arg("out");
     let told = tilewright(&["compile", &main, "--target", "openmp", "-o", &out]).succeeded().stdout;
     assert!(
-        told.contains("main.c has no time loop: those of") && told.contains("step.c are tiled"),
+        told.contains("main.c has no time loop that can be tiled: those of") && told.contains("step.c are,"),
         "{told}"
     );
     let report = tilewright(&["check", &main, "--quick", "--function", "steps", "--json"]).json();
@@ -245,4 +245,38 @@ fn the_time_loop_may_be_in_another_source() {
         "{}",
         refused.stderr
     );
+}
+
+/// A loop over cases calls a function of another source, which stays as it is for what it does beside its time loop: that one runs
+/// in tiles, also where it is refused if it stands in a loop of its own that is none over time.
+#[test]
+fn a_loop_over_cases_calls_the_time_loop_of_another_source() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\ndouble settle(int n, int most, double edge);\nint main(void)\n{\n    double found[4];\n    \
+         for (int k = 0; k < 4; k++) {\n        double one = settle(30, 60, k + 1.5);\n        found[k] = one;\n    }\n    \
+         for (int k = 0; k < 4; k++) printf(\"%a\\n\", found[k]);\n    return 0;\n}\n",
+    );
+    let settle = |sweep: &str| {
+        format!(
+            "#include <math.h>\n#include <stdio.h>\nstatic double u[64][64], v[64][64];\ndouble settle(int n, int most, double edge)\n{{\n    \
+             for (int i = 0; i < n; i++)\n        for (int j = 0; j < n; j++) u[i][j] = v[i][j] = j ? 0.5 : edge;\n    \
+             for (int t = 0; t < most; t++) {{\n        double d = 0;\n        for (int i = 1; i < n - 1; i++)\n            \
+             for (int j = 1; j < n - 1; j++) {{\n                {sweep}\n                d = fmax(d, fabs(v[i][j] - u[i][j]));\n            }}\n        \
+             for (int i = 1; i < n - 1; i++)\n            for (int j = 1; j < n - 1; j++) u[i][j] = v[i][j];\n        \
+             if (d < 0.02) {{\n            printf(\"%d\\n\", t);\n            break;\n        }}\n    }}\n    return u[n / 2][1];\n}}\n"
+        )
+    };
+    let source = folder.write(
+        "settle.c",
+        settle("v[i][j] = 0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);"),
+    );
+    let check = ["check", &main, "--with", &source, "--quick", "--threads", "2", "--json"];
+    let report = tilewright(&check).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+    // Where neither can be tiled, the reason is that of the file that is named.
+    folder.write("settle.c", settle("v[i][j] = 0.5 * (u[i * i % n][j] + u[i][j]);"));
+    let refused = tilewright(&check[..5]);
+    assert!(refused.code != 0 && refused.stderr.contains("main.c:7:"), "{}", refused.stderr);
 }
