@@ -93,7 +93,7 @@ pub fn line_costs(tiles: &[Transfer]) -> Option<LineCosts> {
 
 /// The part of the time of lines that one stencil's operations do not hide, by its tiles and what lines cost all stencils together: a median
 /// of `(seconds - rows) / (sweeps + L*lines + V*visits)` with weights `(sweeps + L*lines + V*visits) / seconds`. The numerators are small
-/// differences of larger numbers, so that a part above [`HARDLY_HIDDEN`] says nothing, and counts as 1.
+/// differences of larger numbers, so that a part of 0.6 and more says nothing, and counts as 1.
 pub fn line_part(tiles: &[Transfer], costs: &LineCosts) -> f64 {
     let moved = |tile: &Transfer| tile.swept_s + costs.memory_s * tile.lines + costs.visit_s * tile.visits;
     let part = |tile: &Transfer| (tile.seconds - (tile.cached_s - tile.swept_s)) / moved(tile);
