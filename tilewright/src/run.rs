@@ -70,10 +70,11 @@ pub fn run(
     let on_device = matches!(built.runner, Runner::Cuda(..));
     let keep_initial = request.verify || (repeat > 1 && !on_device);
     let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
-    let watch = Watch::start();
+    let kept = built.whole_runs.as_ref().map(|runs| (runs, Watch::start()));
     let (timing, last) = measure(&job, &built.runner, repeat, data, initial.as_ref(), observer)?;
-    let is_calm = watch.others().is_none_or(|others| others <= contest::BUSY);
-    if let Some(runs) = built.whole_runs.as_ref().filter(|_| is_calm) {
+    if let Some((runs, watch)) = kept
+        && watch.others().is_none_or(|others| others <= contest::BUSY)
+    {
         runs.keep(data.size(), request.steps, timing.median);
     }
     let comparison = match (&mut initial, request.verify) {

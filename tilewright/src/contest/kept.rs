@@ -60,15 +60,15 @@ impl Contest<'_> {
         }
     }
 
-    /// The result of a contest that was held before.
-    pub(super) fn held_before(&self) -> Option<Standing> {
-        settled(&self.setting().job, &self.held(), &|one| self.may_win(one))
+    /// The result of a contest that was held before, as these [`trials`](Contest::trials) have it.
+    pub(super) fn held_before(&self, trials: &[Trial]) -> Option<Standing> {
+        settled(&self.setting().job, &held(trials), &|one| self.may_win(one))
     }
 
     /// The entrants of the contest that was held before, where it had no time for its end.
     pub fn unfinished(&self) -> Option<Vec<Entrant>> {
         let job = self.setting().job;
-        let own = self.held().into_iter().find(|held| held.job == job && !held.is_over)?;
+        let own = held(&self.trials()).into_iter().find(|held| held.job == job && !held.is_over)?;
         Some(own.entrants)
     }
 
@@ -76,16 +76,10 @@ impl Contest<'_> {
     /// such grids.
     pub(super) fn champions(&self) -> (Option<Entrant>, Vec<Entrant>) {
         let all = Contest { strategy: strategy::preferred(), all_strategies: true, ..*self };
-        let first = all.held_before().map(|standing| standing.taken().clone());
+        let trials = self.trials();
+        let first = all.held_before(&trials).map(|standing| standing.taken().clone());
         let best = |held: &Held| held.entrants[winner(&held.entrants, 0, |_| true)].clone();
-        (first, self.held().iter().map(best).collect())
-    }
-
-    /// The contests that were held before for grids and steps of this class on this processor, by their jobs; of each job the last
-    /// one.
-    fn held(&self) -> Vec<Held> {
-        let is_of_contest = |trial: &&Trial| !trial.outcome.metrics.contains_key(WHOLE_RUN);
-        arranged(self.trials().iter().filter(is_of_contest))
+        (first, held(&trials).iter().map(best).collect())
     }
 
     /// What is kept for grids and steps of this class on this processor.
@@ -130,6 +124,11 @@ fn outcome(point_s: f64, predicted_s: Option<f64>, updates: f64, is_over: bool) 
         outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
     }
     if is_over { outcome } else { outcome.with(UNFINISHED, 1.0, "1") }
+}
+
+/// The contests among trials, which whole runs are not, by their jobs; of each job the last one.
+fn held(trials: &[Trial]) -> Vec<Held> {
+    arranged(trials.iter().filter(|trial| !trial.outcome.metrics.contains_key(WHOLE_RUN)))
 }
 
 /// The last contest of each job among these.

@@ -100,13 +100,10 @@ pub struct WholeRuns {
 impl Contest<'_> {
     /// The result of a contest that was held before, and of the whole runs since then.
     pub fn remembered(&self) -> Option<Standing> {
-        let mut standing = self.held_before()?;
-        heed(&mut standing, &self.known_runs(), self.follows(), &|one| self.may_win(one));
+        let trials = self.trials();
+        let mut standing = self.held_before(&trials)?;
+        heed(&mut standing, &Runs::among(trials.iter()), self.follows(), &|one| self.may_win(one));
         Some(standing)
-    }
-
-    fn known_runs(&self) -> Vec<Runs> {
-        Runs::among(self.trials().iter())
     }
 
     /// Whether a whole run follows, here alone.
@@ -119,7 +116,7 @@ impl Contest<'_> {
         if !self.follows() {
             return None;
         }
-        let known = self.known_runs();
+        let known = Runs::among(self.trials().iter());
         let known = known.iter().find(|runs| runs.are_of(entrant)).map_or(0, |runs| runs.point_s.len());
         Some(WholeRuns {
             setting: Setting { strategy: entrant.strategy.to_owned(), ..self.setting() },
