@@ -288,6 +288,11 @@ impl CpuTime {
         self.near_bytes
     }
 
+    /// A core's share of the last cache, in bytes; infinite where there is none.
+    pub fn last_cache_bytes(&self) -> f64 {
+        self.last_bytes
+    }
+
     /// Bytes that a sub-tile works on at a time.
     pub fn window_bytes(&self, outer: &Outer, inner: &Inner) -> f64 {
         outer.extent * inner.extent * self.cores.stored_bytes

@@ -77,6 +77,16 @@ impl CpuTime {
         changed
     }
 
+    /// The same with lines from a cache for nothing, as far as sweeps over so many bytes go: what several steps that are swept
+    /// together, and what a processor fetches ahead, may hide.
+    pub fn with_hidden_lines(&self, bytes: f64) -> CpuTime {
+        let mut changed = self.with_visit_line(0.0);
+        for set in changed.cpu.working_sets.iter_mut().filter(|set| 1024.0 * set.kb <= bytes) {
+            set.line_s = 0.0;
+        }
+        changed
+    }
+
     /// The same for windows of so many bytes at most: beyond, every sweep moves all lines from memory.
     pub fn with_window_limit(&self, bytes: f64) -> CpuTime {
         CpuTime { window_limit: bytes, ..self.clone() }

@@ -16,6 +16,9 @@ const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
 /// Where the user asked for a contest.
 const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
 
+/// The widest window that rows of several steps swept together are tried with, as a multiple of that cache.
+const WIDE: f64 = 8.0;
+
 /// Tiles that the model finds alike, where the user asked for a contest: at most so much longer than the best, and so many of them,
 /// the best among them.
 const ALIKE: f64 = 0.04;
@@ -64,6 +67,7 @@ impl Contest<'_> {
         });
         let good: Vec<Option<TileSizes>> = good.collect();
         entrants.extend(good.into_iter().flatten().map(|tile| self.entrant(self.strategy, tile)));
+        let wide = self.wide();
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
         // Ways to run the same tile that no model knows the price of.
         let space = self.strategy.space(program, cone);
@@ -72,7 +76,7 @@ impl Contest<'_> {
         for optional in space.optional.iter().filter(|optional| few && optional.target == Target::OpenMp) {
             let last = entrants.last().filter(|_| self.wanted);
             let ends = entrants.first().into_iter().chain(last);
-            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).collect();
+            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).chain(wide.clone()).collect();
             let tried: Vec<i64> =
                 optional.tried.iter().copied().filter(|&value| value != optional.left_out).collect();
             // One in the middle, where there is little time.
@@ -87,6 +91,16 @@ impl Contest<'_> {
         }
         entrants.push(self.entrant(self.strategy, self.strategy.default_tile(program, cone, Target::OpenMp)));
         entrants
+    }
+
+    /// The tile of a window beyond the cache before the last one, where the last one has room for it: several steps of rows that are
+    /// swept together fetch a line once, and may hide what it takes.
+    fn wide(&self) -> Option<TileSizes> {
+        let time = &self.model.model.time;
+        let bytes = (WIDE * time.near_cache_bytes()).min(time.last_cache_bytes() / 2.0);
+        let mut model = self.model.model.clone();
+        model.time = time.with_hidden_lines(bytes);
+        (bytes > 2.0 * time.near_cache_bytes()).then(|| optimizer::cpu::good_tile(&model, self.strategy))?
     }
 
     /// The winners of other contests, and tiles of other strategies: those that may be taken and that the model finds in reach of

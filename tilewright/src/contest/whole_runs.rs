@@ -14,6 +14,10 @@ use trials::{Configuration, Outcome, Setting, Store, Trial};
 /// the winner among them.
 const ALIKE: f64 = 1.2;
 const TRIED: usize = 4;
+/// Who is behind in whole runs by no more than those of the fastest differ is tried again, up to so many times in all.
+const ENOUGH: usize = 3;
+/// Differences beyond this part are those of a computer that is not calm: nobody is tried for them.
+const CALM: f64 = 0.15;
 /// Runs of a tile that are kept, and the last ones of them of which the median counts.
 const MOST: usize = 12;
 const LAST: usize = 5;
@@ -47,11 +51,23 @@ impl Runs {
         self.strategy == entrant.strategy && self.tile == entrant.tile
     }
 
-    /// The median of the last ones, the lesser of two in the middle.
-    fn median_s(&self) -> f64 {
+    /// The last ones, the fastest first.
+    fn last(&self) -> Vec<f64> {
         let mut last = self.point_s[self.point_s.len().saturating_sub(LAST)..].to_vec();
         last.sort_by(f64::total_cmp);
+        last
+    }
+
+    /// The median of the last ones, the lesser of two in the middle.
+    fn median_s(&self) -> f64 {
+        let last = self.last();
         last.get(last.len().saturating_sub(1) / 2).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// How many times as long as the fastest of the last ones the slowest took.
+    fn spread(&self) -> f64 {
+        let last = self.last();
+        last.first().zip(last.last()).map_or(1.0, |(least, most)| most / least)
     }
 }
 
@@ -65,7 +81,9 @@ pub(super) fn heed(
     let of = |entrant: &Entrant| runs.iter().find(|runs| runs.are_of(entrant));
     let entrants = &standing.entrants;
     let time = |at: usize| entrants[at].point_s.unwrap_or(f64::INFINITY);
-    let most = ALIKE * time(standing.winner);
+    // The winner may have been lucky in the contest, which its whole runs tell.
+    let its = of(&entrants[standing.winner]).map_or(0.0, Runs::median_s);
+    let most = ALIKE * time(standing.winner).max(its);
     let mut alike: Vec<usize> = (0..entrants.len())
         .filter(|&at| at != standing.winner && time(at) <= most && may_win(&entrants[at]))
         .collect();
@@ -77,12 +95,19 @@ pub(super) fn heed(
         (standing.winner, standing.evidence) = (next, Evidence::Tried);
         return;
     }
-    let known: Vec<(usize, f64)> =
-        alike.iter().filter_map(|&at| Some((at, of(&entrants[at])?.median_s()))).collect();
-    let fastest = known.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some(&(fastest, _)) = fastest.filter(|_| known[0].0 == standing.winner) {
-        (standing.winner, standing.evidence) = (fastest, Evidence::Runs(known.len()));
-    }
+    let known: Vec<(usize, &Runs)> = alike.iter().filter_map(|&at| Some((at, of(&entrants[at])?))).collect();
+    let fastest = known.iter().min_by(|a, b| a.1.median_s().total_cmp(&b.1.median_s()));
+    let Some(&(fastest, its)) = fastest.filter(|_| known[0].0 == standing.winner) else { return };
+    // One slow moment must not decide against a tile for ever.
+    let near = its.median_s() * its.spread().min(1.0 + CALM);
+    let again = known.iter().filter(|(at, runs)| {
+        *at != fastest && runs.point_s.len() < ENOUGH && runs.median_s() <= near
+    });
+    let again = again.min_by_key(|(_, runs)| runs.point_s.len()).filter(|_| follows);
+    (standing.winner, standing.evidence) = match again {
+        Some(&(again, _)) => (again, Evidence::Tried),
+        None => (fastest, Evidence::Runs(known.len())),
+    };
 }
 
 /// Where the whole run of a choice is kept.
@@ -180,15 +205,25 @@ mod tests {
     fn who_is_as_good_as_the_winner_has_a_whole_run_and_the_fastest_is_taken() {
         assert_eq!(taken(&[], true), (1, Evidence::Tried));
         assert_eq!(taken(&[], false), (1, Evidence::Contest));
-        assert_eq!(taken(&[runs(2, &[1.1])], true), (0, Evidence::Tried));
-        assert_eq!(taken(&[runs(2, &[1.1])], false), (1, Evidence::Runs(1)));
+        assert_eq!(taken(&[runs(2, &[1.08])], true), (0, Evidence::Tried));
+        assert_eq!(taken(&[runs(2, &[1.08])], false), (1, Evidence::Runs(1)));
         let both = |second: &[f64]| [runs(2, second), runs(1, &[1.05])];
-        assert_eq!(taken(&both(&[1.1]), true), (0, Evidence::Runs(2)));
+        assert_eq!(taken(&both(&[1.08]), true), (0, Evidence::Runs(2)));
         assert_eq!(taken(&both(&[1.0]), true), (1, Evidence::Runs(2)));
+        // Who was slower by less than runs of the fastest differ has another one, three in all.
+        let unsteady = |first: &[f64]| [runs(2, &[1.0, 1.08]), runs(1, first)];
+        assert_eq!(taken(&unsteady(&[1.05]), true), (0, Evidence::Tried));
+        assert_eq!(taken(&unsteady(&[1.05]), false), (1, Evidence::Runs(2)));
+        assert_eq!(taken(&unsteady(&[1.09]), true), (1, Evidence::Runs(2)));
+        assert_eq!(taken(&unsteady(&[1.05, 1.05, 1.05]), true), (1, Evidence::Runs(2)));
+        let wild = [runs(2, &[1.0, 1.9]), runs(1, &[1.2])];
+        assert_eq!(taken(&wild, true), (1, Evidence::Runs(2)));
+        // The winner was as lucky in the contest as its whole run says, which leaves room for the third.
+        assert_eq!(taken(&[runs(2, &[1.1]), runs(1, &[1.2])], true), (2, Evidence::Tried));
         // One lucky run is outweighed by those after it.
-        assert_eq!(taken(&both(&[0.9, 1.1, 1.1]), true), (0, Evidence::Runs(2)));
+        assert_eq!(taken(&both(&[0.9, 1.08, 1.08]), true), (0, Evidence::Runs(2)));
         // Who was far behind in the contest is not tried, and a run of another contest's winner does not count.
-        assert_eq!(taken(&[runs(2, &[1.1]), runs(1, &[1.2]), runs(3, &[1.0])], true), (1, Evidence::Runs(2)));
+        assert_eq!(taken(&[runs(2, &[1.05]), runs(1, &[1.2]), runs(3, &[1.0])], true), (1, Evidence::Runs(2)));
         assert_eq!(taken(&[runs(1, &[1.0])], false), (1, Evidence::Contest));
     }
 
