@@ -5,6 +5,7 @@
 //! contests of one computer contradict each other.
 
 use super::{Contest, Entrant};
+use cost_models::cpu::CpuTime;
 use hhc_codegen::TileSizes;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::{self, Strategy, Target};
@@ -58,25 +59,29 @@ impl Contest<'_> {
         let rooms: &[f64] = if self.wanted { &MORE_ROOMS } else { &ROOMS };
         let limited =
             rooms.iter().filter(|_| near.is_finite()).map(|room| time.with_window_limit(room * near));
-        let changed: Vec<_> = limited.chain([time.with_alike_rows()]).collect();
+        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
+        // Ways to run the same tile that no model knows the price of. Of several statements, isl may need minutes to prove them legal.
+        let few = program.statements.len() == 1 || self.wanted;
+        let space = self.strategy.space(program, cone);
+        let optional: Vec<_> =
+            space.optional.iter().filter(|optional| few && optional.target == Target::OpenMp).collect();
+        let wide = self.in_the_last_cache().filter(|_| !optional.is_empty());
+        let is_wide = usize::from(wide.is_some());
+        let changed: Vec<_> = limited.chain([time.with_alike_rows()]).chain(wide).collect();
         let token = Cancel::current();
         let good = changed.into_par_iter().map(|time| {
             let mut model = self.model.model.clone();
             model.time = time;
             token.scope(|| optimizer::cpu::good_tile(&model, self.strategy))
         });
-        let good: Vec<Option<TileSizes>> = good.collect();
+        let mut good: Vec<Option<TileSizes>> = good.collect();
+        let wide = good.split_off(good.len() - is_wide).into_iter().flatten().next();
         entrants.extend(good.into_iter().flatten().map(|tile| self.entrant(self.strategy, tile)));
-        let wide = self.wide();
-        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
-        // Ways to run the same tile that no model knows the price of.
-        let space = self.strategy.space(program, cone);
-        // Of several statements, isl may need minutes to prove them legal.
-        let few = program.statements.len() == 1 || self.wanted;
-        for optional in space.optional.iter().filter(|optional| few && optional.target == Target::OpenMp) {
+        for optional in optional {
             let last = entrants.last().filter(|_| self.wanted);
             let ends = entrants.first().into_iter().chain(last);
-            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).chain(wide.clone()).collect();
+            let tiles: Vec<TileSizes> =
+                ends.map(|entrant| entrant.tile.clone()).chain(wide.clone()).collect();
             let tried: Vec<i64> =
                 optional.tried.iter().copied().filter(|&value| value != optional.left_out).collect();
             // One in the middle, where there is little time.
@@ -93,14 +98,13 @@ impl Contest<'_> {
         entrants
     }
 
-    /// The tile of a window beyond the cache before the last one, where the last one has room for it: several steps of rows that are
+    /// The model of windows beyond the cache before the last one, where the last one has room for them: several steps of rows that are
     /// swept together fetch a line once, and may hide what it takes.
-    fn wide(&self) -> Option<TileSizes> {
+    fn in_the_last_cache(&self) -> Option<CpuTime> {
         let time = &self.model.model.time;
-        let bytes = (WIDE * time.near_cache_bytes()).min(time.last_cache_bytes() / 2.0);
-        let mut model = self.model.model.clone();
-        model.time = time.with_hidden_lines(bytes);
-        (bytes > 2.0 * time.near_cache_bytes()).then(|| optimizer::cpu::good_tile(&model, self.strategy))?
+        let near = time.near_cache_bytes();
+        let bytes = (WIDE * near).min(time.last_cache_bytes() / 2.0);
+        (bytes > 2.0 * near).then(|| time.with_hidden_lines(bytes))
     }
 
     /// The winners of other contests, and tiles of other strategies: those that may be taken and that the model finds in reach of

@@ -100,9 +100,9 @@ pub(super) fn heed(
     let Some(&(fastest, its)) = fastest.filter(|_| known[0].0 == standing.winner) else { return };
     // One slow moment must not decide against a tile for ever.
     let near = its.median_s() * its.spread().min(1.0 + CALM);
-    let again = known.iter().filter(|(at, runs)| {
-        *at != fastest && runs.point_s.len() < ENOUGH && runs.median_s() <= near
-    });
+    let again = known
+        .iter()
+        .filter(|(at, runs)| *at != fastest && runs.point_s.len() < ENOUGH && runs.median_s() <= near);
     let again = again.min_by_key(|(_, runs)| runs.point_s.len()).filter(|_| follows);
     (standing.winner, standing.evidence) = match again {
         Some(&(again, _)) => (again, Evidence::Tried),
@@ -223,7 +223,10 @@ mod tests {
         // One lucky run is outweighed by those after it.
         assert_eq!(taken(&both(&[0.9, 1.08, 1.08]), true), (0, Evidence::Runs(2)));
         // Who was far behind in the contest is not tried, and a run of another contest's winner does not count.
-        assert_eq!(taken(&[runs(2, &[1.05]), runs(1, &[1.2]), runs(3, &[1.0])], true), (1, Evidence::Runs(2)));
+        assert_eq!(
+            taken(&[runs(2, &[1.05]), runs(1, &[1.2]), runs(3, &[1.0])], true),
+            (1, Evidence::Runs(2))
+        );
         assert_eq!(taken(&[runs(1, &[1.0])], false), (1, Evidence::Contest));
     }
 
