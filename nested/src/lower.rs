@@ -69,6 +69,7 @@ pub fn lower(program: &Program) -> Lowered {
         steps: Vec::new(),
         computation: 0,
         orders: Vec::new(),
+        starts: Vec::new(),
         found: Vec::new(),
     };
     let items = program.items.clone();
@@ -85,6 +86,8 @@ struct Lowering {
     computation: usize,
     /// Orders of keys that are known.
     orders: Vec<(Expr, VarId)>,
+    /// Where runs of keys begin, as far as that is known.
+    starts: Vec<(Expr, VarId)>,
     found: Vec<VarId>,
 }
 
@@ -101,7 +104,8 @@ impl Lowering {
                     self.computation += 1;
                 }
                 Item::Assign(state, value) => {
-                    self.orders.retain(|(keys, _)| !keys.mentions(*state));
+                    // Names of sequences may stand for what reads it.
+                    self.forget();
                     match value.kind {
                         Kind::Variable(fresh) if self.is_last(fresh, items, place) => {
                             self.push(Step::Swap(*state, fresh));
@@ -123,11 +127,11 @@ impl Lowering {
                     let times = number(self, times);
                     self.computation += 1;
                     let before = std::mem::take(&mut self.steps);
-                    self.orders.clear();
+                    self.forget();
                     self.items(items);
                     let until = until.as_ref().map(|until| number(self, until));
                     self.computation += usize::from(until.is_some());
-                    self.orders.clear();
+                    self.forget();
                     let steps = std::mem::replace(&mut self.steps, before);
                     self.push(Step::Repeat { times, steps, until });
                 }
@@ -150,6 +154,11 @@ impl Lowering {
             && !read_by_names
             && !items[place + 1..].iter().any(uses)
             && !self.program.outputs.contains(&variable)
+    }
+
+    fn forget(&mut self) {
+        self.orders.clear();
+        self.starts.clear();
     }
 
     fn push(&mut self, step: Step) {
@@ -276,9 +285,17 @@ impl Lowering {
                 let keys = self.hoisted(&parts[1]);
                 let prefix = self.hoisted(&parts[2]);
                 let places = Type::Scalar(Scalar::I64).sequence();
-                let starts = self.declare("starts", &places, Role::Computed, expr);
-                self.found.push(starts);
-                self.push(Step::Places { variable: starts, sequence: keys, condition: None });
+                let starts = match self.starts.iter().find(|(known, _)| same(known, &keys)) {
+                    Some((_, starts)) => *starts,
+                    None => {
+                        let starts = self.declare("starts", &places, Role::Computed, expr);
+                        self.found.push(starts);
+                        let step = Step::Places { variable: starts, sequence: keys.clone(), condition: None };
+                        self.push(step);
+                        self.starts.push((keys, starts));
+                        starts
+                    }
+                };
                 let starts = make(Kind::Variable(starts), &places);
                 let rows = sequence.ty.clone().sequence();
                 let nested = make(Kind::Apply(Operator::Nest, None, vec![sequence.clone(), starts]), &rows);

@@ -101,36 +101,55 @@ TW_INLINE void tw_teams_in_teams(void)
 #endif
 }
 
-/* The places of keys in ascending order, equal ones as they stand: sorted by eleven bits at a time. `other` is scratch. */
-TW_INLINE void tw_order(const int64_t *keys, int64_t count, int64_t *order, int64_t *other)
+/* The places of keys in ascending order, equal ones as they stand: sorted by eleven bits at a time. `other` is scratch. Each of a team
+ * counts a part of the keys, and then puts it behind those of the parts before it. */
+TW_INLINE void tw_order(const int64_t *keys, int64_t count, int64_t *order, int64_t *other, int threads)
 {
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    const int team = count <= 65536 || threads < 2 ? 1 : threads < 8 ? threads : 8;
+    int64_t least = INT64_MAX, most = INT64_MIN, starts[8][2048];
+    _Pragma("omp parallel for simd num_threads(team) if (team > 1) reduction(min : least) reduction(max : most)")
     for (int64_t i = 0; i < count; ++i) {
         least = keys[i] < least ? keys[i] : least;
         most = keys[i] > most ? keys[i] : most;
-        order[i] = i;
     }
-    if (count < 2) return;
-    uint64_t range = (uint64_t)most - (uint64_t)least;
-    int64_t *from = order, *to = other;
-    for (int shift = 0; shift < 64 && range >> shift != 0; shift += 11) {
-        int64_t starts[2048] = {0};
-        for (int64_t i = 0; i < count; ++i) ++starts[((uint64_t)keys[i] - (uint64_t)least) >> shift & 2047];
+    const uint64_t range = count > 0 ? (uint64_t)most - (uint64_t)least : 0;
+    int passes = 0;
+    while (11 * passes < 64 && range >> 11 * passes != 0) ++passes;
+    if (passes == 0) {
+        for (int64_t i = 0; i < count; ++i) order[i] = i;
+        return;
+    }
+    /* The last pass ends in `order`. */
+    const int64_t *from = NULL;
+    for (int pass = 0; pass < passes; ++pass) {
+        const int shift = 11 * pass;
+        int64_t *to = (passes - pass) % 2 == 1 ? order : other;
+        _Pragma("omp parallel for num_threads(team) schedule(static, 1) if (team > 1)")
+        for (int part = 0; part < team; ++part) {
+            const int64_t first = count / team * part, end = part + 1 < team ? first + count / team : count;
+            memset(starts[part], 0, sizeof starts[part]);
+            for (int64_t i = first; i < end; ++i) {
+                ++starts[part][((uint64_t)keys[from ? from[i] : i] - (uint64_t)least) >> shift & 2047];
+            }
+        }
         int64_t sum = 0;
         for (int i = 0; i < 2048; ++i) {
-            int64_t own = starts[i];
-            starts[i] = sum;
-            sum += own;
+            for (int part = 0; part < team; ++part) {
+                const int64_t own = starts[part][i];
+                starts[part][i] = sum;
+                sum += own;
+            }
         }
-        for (int64_t i = 0; i < count; ++i) {
-            uint64_t key = (uint64_t)keys[from[i]] - (uint64_t)least;
-            to[starts[key >> shift & 2047]++] = from[i];
+        _Pragma("omp parallel for num_threads(team) schedule(static, 1) if (team > 1)")
+        for (int part = 0; part < team; ++part) {
+            const int64_t first = count / team * part, end = part + 1 < team ? first + count / team : count;
+            for (int64_t i = first; i < end; ++i) {
+                const int64_t own = from ? from[i] : i;
+                to[starts[part][((uint64_t)keys[own] - (uint64_t)least) >> shift & 2047]++] = own;
+            }
         }
-        int64_t *swap = from;
         from = to;
-        to = swap;
     }
-    if (from != order) memcpy(order, from, (size_t)count * sizeof *order);
 }
 
 #endif

@@ -335,7 +335,7 @@ impl<'p> Emitter<'p> {
                 let slot = self.slots.scratch("parts", scalar);
                 (self.room(slot, &(blocks.clone() + 1)), scalar, 1)
             });
-            parts.push(Dest { arrays: arrays.collect() });
+            parts.push(Dest { arrays: arrays.collect(), length: blocks.clone() });
         }
         self.stop_if_wrong();
         let ats: Vec<At<'p>> = foldings.iter().map(|folding| folding.sequence.at.clone()).collect();

@@ -220,7 +220,7 @@ impl<'p> Emitter<'p> {
         self.stop_if_wrong();
         if self.is_sequential() || !folding.is_tree() || folding.sequence.open.is_some() {
             return self.launch(Shape::One, 1, Where::Thread, |emitter| {
-                emitter.scan_range(&folding, &dest, int(0), length, true);
+                emitter.scan_range(&folding, &dest, &int(0), [int(0), length], true);
             });
         }
         self.depth += 1;
@@ -432,7 +432,7 @@ impl<'p> Emitter<'p> {
             let leaf = &self.slots.list[*slot];
             (named(self, *slot), leaf.scalar, leaf.width)
         });
-        let dest = Dest { arrays: arrays.collect() };
+        let dest = Dest { arrays: arrays.collect(), length: row.length.clone() };
         let kept = self.kept(Scalar::I64, fits);
         let at = row.at.clone();
         self.one_thread(kept, |emitter, column| {

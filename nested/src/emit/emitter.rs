@@ -2,6 +2,7 @@
 
 use super::gpu::{Gpu, Where};
 use super::indices::Grouped;
+use super::products::Products;
 use super::slots::{Place, Slots};
 use super::unused::without_unused;
 use super::view::{self, Dest, RowShape, load, whole};
@@ -72,6 +73,10 @@ pub struct Emitter<'p> {
     pub(super) checked: Vec<(C, C, C)>,
     /// Rows whose indices are checked just before they are used.
     pub(crate) grouped: Option<Grouped>,
+    /// How many elements further on a thread goes on when it is done with those at hand.
+    pub(crate) ahead: Option<C>,
+    /// Products of rows that are computed before the code that needs them.
+    pub(crate) products: Option<Products>,
     pub(super) blocks: Vec<Block>,
     pub(super) known: Vec<Vec<(C, C)>>,
     counter: usize,
@@ -99,6 +104,8 @@ impl<'p> Emitter<'p> {
             gpu: None,
             checked: Vec::new(),
             grouped: None,
+            ahead: None,
+            products: None,
             blocks: Vec::new(),
             known: Vec::new(),
             counter: 0,
@@ -115,6 +122,7 @@ impl<'p> Emitter<'p> {
         (self.reads, self.writes) = (BTreeSet::new(), BTreeSet::new());
         (self.blocks, self.known) = (vec![Block::new()], vec![Vec::new()]);
         (self.checked, self.grouped) = (Vec::new(), None);
+        (self.ahead, self.products) = (None, None);
         (self.prologue, self.hoisted) = (BTreeMap::new(), Vec::new());
         (self.invariant, self.mutable) = (BTreeSet::new(), BTreeSet::new());
     }
@@ -178,7 +186,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// A name whose value changes, or is another one in each round.
-    pub(super) fn changes(&mut self, own: &str) {
+    pub(crate) fn changes(&mut self, own: &str) {
         self.mutable.insert(own.to_owned());
     }
 
@@ -343,7 +351,7 @@ impl<'p> Emitter<'p> {
             let (scalar, width) = (self.slots.list[*slot].scalar, self.slots.list[*slot].width);
             (self.room(*slot, length), scalar, width)
         });
-        Dest { arrays: arrays.collect() }
+        Dest { arrays: arrays.collect(), length: length.clone() }
     }
 
     /// The value of a variable that is stored.
@@ -432,6 +440,9 @@ impl<'p> Emitter<'p> {
             }
             RowShape::Tiled(tile, total) => {
                 let begin = self.bind(Scalar::I64, row.clone() * tile.clone());
+                if let Some(whole) = self.whole_row(tile, total) {
+                    return (begin, whole);
+                }
                 let rest = total.clone() - begin.clone();
                 let count = self.bind(Scalar::I64, call("tw_min", [tile.clone(), rest]).integer());
                 (begin, count)
@@ -460,6 +471,11 @@ impl<'p> Emitter<'p> {
         let result = work(self);
         self.in_lanes = before;
         result
+    }
+
+    /// Whether what is emitted runs in a lane of a vector.
+    pub fn is_in_lanes(&self) -> bool {
+        self.in_lanes
     }
 
     /// What a loop's directive says of sharing.

@@ -106,7 +106,7 @@ impl<'p> Emitter<'p> {
             let prefix = flat(&folding.prefix);
             totals.push(self.states(folding, "total", prefix));
         }
-        if self.in_stage(foldings, &totals, &length) {
+        if self.in_stage(foldings, &totals, &length) || self.is_product(foldings, &totals, &length) {
             return wholes(foldings, totals);
         }
         self.depth += 1;
@@ -179,17 +179,22 @@ impl<'p> Emitter<'p> {
         let (ats, steps) = self.opened(foldings);
         let few = if ordered { None } else { self.few(foldings, totals, &ats, length) };
         let start = self.fresh("b");
+        let alone = self.is_one_block(length);
         let (body, ()) = self.block(|emitter| {
-            let next = call("tw_min", [var(&start) + BLOCK, length.clone()]).integer();
-            let end = emitter.bind(Scalar::I64, next);
-            let blocks = emitter.one_block(foldings, &ats, &steps, var(&start), end, level);
+            let first = if alone { int(0) } else { var(&start) };
+            let next = call("tw_min", [first.clone() + BLOCK, length.clone()]).integer();
+            let end = if alone { length.clone() } else { emitter.bind(Scalar::I64, next) };
+            let blocks = emitter.one_block(foldings, &ats, &steps, first, end, level);
             for ((folding, total), block) in foldings.iter().zip(totals).zip(blocks) {
                 let block = whole(folding.ty, &mut block.into_iter());
                 let values = emitter.combine(folding, total, block);
                 emitter.assign(total, values);
             }
         });
-        let all = Stmt::each("int64_t", start.clone(), 0, var(&start).lt(length), BLOCK, body);
+        let all = match alone {
+            true => Stmt::when(length.clone().gt(0), body),
+            false => Stmt::each("int64_t", start.clone(), 0, var(&start).lt(length), BLOCK, body),
+        };
         self.push(match few {
             Some(few) => Stmt::choose(length.clone().lt(LANES), few, all),
             None => all,
@@ -301,7 +306,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// The result of a block of a round.
-    pub(super) fn part(
+    pub(crate) fn part(
         &mut self,
         foldings: &[Folding<'p>],
         parts: &[Vec<C>],
@@ -551,7 +556,8 @@ impl<'p> Emitter<'p> {
                 emitter.store(dest, &(base.clone() + place), &value);
             });
             let end = folding.sequence.length.clone();
-            emitter.each(Level::SEQUENTIAL, int(0), end, |emitter, row| {
+            emitter.each(Level::SEQUENTIAL, int(0), end.clone(), |emitter, row| {
+                emitter.row_ahead(&folding.sequence, &row, &end);
                 let View::Sequence(row) = (folding.sequence.at)(emitter, row) else { return };
                 let columns = emitter.same(length.clone(), row.length.clone(), folding.span);
                 emitter.each(level, int(0), columns, |emitter, place| {

@@ -107,12 +107,20 @@ pub(crate) trait Writer<'p> {
     fn repeat(&mut self, times: VarId, steps: &'p [Numbered], until: Option<VarId>, body: &mut Block);
     /// A kernel of a computation, and its call.
     fn kernel(&mut self, computation: usize, step: &'p Step, body: &mut Block);
+    /// A kernel of the first of some steps, and its call; how many steps that are.
+    fn together(&mut self, _steps: &'p [Numbered], _body: &mut Block) -> usize {
+        0
+    }
 }
 
 /// Prints all steps, one after the other.
 pub(crate) fn walk<'p>(writer: &mut impl Writer<'p>, steps: &'p [Numbered], body: &mut Block) {
-    for Numbered { computation, step } in steps {
+    let mut place = 0;
+    while let Some(Numbered { computation, step }) = steps.get(place) {
+        let several = writer.together(&steps[place..], body);
+        place += several.max(1);
         match step {
+            _ if several > 0 => {}
             Step::Swap(a, b) => writer.swap(*a, *b, body),
             Step::Repeat { times, steps, until } => writer.repeat(*times, steps, *until, body),
             step => writer.kernel(*computation, step, body),

@@ -1,6 +1,7 @@
 //! Code of C for sequences and functions: what all back ends have in common. An [`emitter::Emitter`] knows what is declared, and for
 //! a GPU ([`device`]) what the host does and what kernels do.
 
+mod ahead;
 pub mod device;
 pub mod emitter;
 pub mod env;
@@ -9,6 +10,7 @@ pub mod generated;
 pub mod gpu;
 pub mod indices;
 mod operators;
+pub mod products;
 mod scan;
 pub mod slots;
 pub mod stage;

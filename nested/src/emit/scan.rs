@@ -1,11 +1,11 @@
-//! Scans: in order, with the results of whole blocks taken up, and by a team of threads.
+//! Scans in order, with the results of whole blocks taken up.
 
 use super::emitter::{At, Emitter, Seq, StepBy, View};
 use super::fold::Folding;
 use super::view::{Dest, flat, scalars, whole};
 use crate::analysis::Level;
 use crate::program::*;
-use c_tree::{Expr as C, Stmt, call, int, name, var};
+use c_tree::{Expr as C, Stmt, int, name, var};
 use std::rc::Rc;
 
 impl<'p> Emitter<'p> {
@@ -13,9 +13,10 @@ impl<'p> Emitter<'p> {
     pub fn stream(&mut self, folding: Folding<'p>) -> Seq<'p> {
         let length = folding.sequence.length.clone();
         let mut seq = Seq::new(length, Rc::new(|_, _| View::Parts(Vec::new())));
-        if self.gpu.is_some() {
-            seq.into = self.scan_of_a_team(&folding);
-        }
+        seq.into = match self.gpu {
+            Some(_) => self.scan_of_a_team(&folding),
+            None => self.scan_of_a_row(&folding),
+        };
         seq.open = Some(Rc::new(move |emitter: &mut Emitter<'p>| emitter.open_scan(&folding, true)));
         seq
     }
@@ -134,83 +135,19 @@ impl<'p> Emitter<'p> {
         self.push(Stmt::when((place.clone() % BLOCK).is(BLOCK - 1), end));
     }
 
-    /// A scan of a whole sequence by a team: blocks are folded, their results carried on, and blocks scanned, in rounds that
-    /// stay in the cache.
-    pub fn scan_by_threads(&mut self, folding: &Folding<'p>, dest: &Dest, length: &C, level: Level) {
-        let blocks = if level.chunk == 0 { 32 } else { level.chunk as i64 };
-        let foldings = std::slice::from_ref(folding);
-        let prefix = flat(&folding.prefix);
-        let carry = self.states(folding, "carry", prefix);
-        let parts = self.parts(foldings, blocks + 1);
-        let round = self.fresh("r");
-        let sharing = Emitter::sharing(&Level { chunk: 0, ..level });
-        let (team, ()) = self.block(|emitter| {
-            let (body, ()) = emitter.block(|emitter| {
-                let rest = emitter.bind(Scalar::I64, length.clone() - var(&round));
-                let all = (rest + (BLOCK - 1)) / BLOCK;
-                let count = emitter.bind(Scalar::I64, call("tw_min", [int(blocks), all]).integer());
-                let block = emitter.fresh("b");
-                let (inner, ()) = emitter.block(|emitter| {
-                    emitter.part(
-                        foldings,
-                        &parts,
-                        var(&round),
-                        var(&block),
-                        length,
-                        Level::simd(level.schedule),
-                    );
-                });
-                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
-                emitter.push(Stmt::count("int64_t", block, 0, count.clone(), inner));
-                // What comes before each block takes the place of its result.
-                let block = emitter.fresh("b");
-                let (inner, ()) = emitter.block(|emitter| {
-                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
-                    let kinds = scalars(folding.ty);
-                    let part: Vec<C> = own
-                        .iter()
-                        .zip(kinds)
-                        .map(|(value, scalar)| emitter.kept(scalar, value.clone()))
-                        .collect();
-                    emitter.assign(&own, carry.clone());
-                    let part = whole(folding.ty, &mut part.into_iter());
-                    let values = emitter.combine(folding, &carry, part);
-                    emitter.assign(&carry, values);
-                });
-                let serial = Stmt::count("int64_t", block, 0, count.clone(), inner);
-                emitter.push(Stmt::Pragma("omp single".to_owned()));
-                emitter.push(Stmt::Block(serial.into()));
-                let block = emitter.fresh("b");
-                let (inner, ()) = emitter.block(|emitter| {
-                    let start = emitter.bind(Scalar::I64, var(&round) + var(&block) * BLOCK);
-                    let next = call("tw_min", [start.clone() + BLOCK, length.clone()]).integer();
-                    let end = emitter.bind(Scalar::I64, next);
-                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
-                    let prefix = whole(folding.ty, &mut own.into_iter());
-                    emitter.scan_range(&Folding { prefix, ..folding.clone() }, dest, start, end, false);
-                });
-                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
-                emitter.push(Stmt::count("int64_t", block, 0, count, inner));
-            });
-            emitter.push(Stmt::each(
-                "int64_t",
-                round.clone(),
-                0,
-                var(&round).lt(length),
-                BLOCK * blocks,
-                body,
-            ));
-        });
-        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
-        self.push(Stmt::Block(team));
-    }
-
-    /// A scan of some elements, from its prefix on.
-    pub fn scan_range(&mut self, folding: &Folding<'p>, dest: &Dest, start: C, end: C, carried: bool) {
+    /// A scan of some elements, from its prefix on, to the same places behind a base.
+    pub fn scan_range(
+        &mut self,
+        folding: &Folding<'p>,
+        dest: &Dest,
+        base: &C,
+        [start, end]: [C; 2],
+        carried: bool,
+    ) {
         let (at, steps) = self.open_scan(folding, carried);
         self.each(Level::SEQUENTIAL, start, end, |emitter, place| {
             let value = at(emitter, place.clone());
-            emitter.store(dest, &place, &value);
+            emitter.store(dest, &(base.clone() + place.clone()), &value);
             steps.iter().for_each(|step| step(emitter, place.clone()));
         });
     }

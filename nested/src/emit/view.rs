@@ -88,6 +88,8 @@ pub enum RowShape {
 pub struct Dest {
     /// Each array with the type of its numbers, and how many of them an element has.
     pub arrays: Vec<(C, Scalar, usize)>,
+    /// How many elements they have in all.
+    pub length: C,
 }
 
 /// The scalars of a value without sequences.

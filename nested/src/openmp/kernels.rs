@@ -1,5 +1,6 @@
 //! One function for each step.
 
+use super::merged::Put;
 use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::emit::emitter::{Emitter, Seq, View};
 use crate::emit::env::Env;
@@ -44,6 +45,11 @@ impl<'p> Emitter<'p> {
             }
             Step::Swap(..) | Step::Repeat { .. } => return None,
         };
+        Some(self.finished(fills, title))
+    }
+
+    /// The kernel that was begun, which fills these.
+    pub(super) fn finished(&mut self, fills: Vec<VarId>, title: &str) -> Kernel {
         let body = self.end();
         let names: Vec<String> =
             fills.iter().map(|id| self.lowered.program.variable(*id).name.clone()).collect();
@@ -55,7 +61,7 @@ impl<'p> Emitter<'p> {
             .parameter(parameter, "tw")
             .body(body);
         let (reads, writes) = (self.reads.iter().copied().collect(), self.writes.iter().copied().collect());
-        Some(Kernel { function, name: function_name, fills, reads, writes })
+        Kernel { function, name: function_name, fills, reads, writes }
     }
 
     fn fill(&mut self, variable: VarId, value: &'p Expr, env: &Env<'p>) {
@@ -92,14 +98,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// The outermost loop of a kernel; `results` is the array where each result is one number of it.
-    #[allow(clippy::type_complexity)]
-    fn outer(
-        &mut self,
-        sequence: &Seq<'p>,
-        length: C,
-        put: Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>,
-        results: Option<C>,
-    ) {
+    fn outer(&mut self, sequence: &Seq<'p>, length: C, put: Put<'p>, results: Option<C>) {
         let level = self.level();
         if let Some(open) = &sequence.open {
             let (at, steps) = open.clone()(self);
@@ -132,6 +131,8 @@ impl<'p> Emitter<'p> {
             (Some(RowShape::Offsets(offsets, scalar)), OmpSchedule::Merge) if level.is_threads() => {
                 self.merged(&at, (offsets, *scalar), length, level, (&put, results));
             }
+            (_, OmpSchedule::Static)
+                if level.is_threads() && level.chunk == 0 && self.by_products(&at, &put, &length, level) => {}
             _ => self.each(level, int(0), length, |emitter, place| {
                 emitter.depth += 1;
                 let view = at(emitter, place.clone());
@@ -143,9 +144,20 @@ impl<'p> Emitter<'p> {
 
     /// A sequence of rows: where they begin, then their elements.
     fn fill_rows(&mut self, variable: VarId, sequence: &Seq<'p>, length: C) {
-        let place = self.place(variable);
-        let Some(rows_slot) = place.rows else { return };
         let shape = self.shape(sequence);
+        let Some(put) = self.rows_of(variable, sequence, length.clone(), shape) else { return };
+        self.outer(sequence, length, put, None);
+    }
+
+    /// Room for rows, with where they begin, and what stores one of them.
+    pub(super) fn rows_of(
+        &mut self,
+        variable: VarId,
+        sequence: &Seq<'p>,
+        length: C,
+        shape: Option<RowShape>,
+    ) -> Option<Put<'p>> {
+        let rows_slot = self.place(variable).rows?;
         let count = length.clone() + 1;
         let offsets = self.room(rows_slot, &count);
         self.stop_if_wrong();
@@ -183,13 +195,12 @@ impl<'p> Emitter<'p> {
         let total = self.changing(Scalar::I64, "total", offsets.at(length.clone()));
         let dest = self.dest(variable, &var(total));
         self.stop_if_wrong();
-        let put = Rc::new(move |emitter: &mut Emitter<'p>, row: C, view: View<'p>| {
+        Some(Rc::new(move |emitter: &mut Emitter<'p>, row: C, view: View<'p>| {
             let View::Sequence(own) = view else { return };
             let base = emitter.fresh("base");
             emitter.push(Stmt::constant("int64_t", base.clone(), offsets.at(row)));
             emitter.store_row(&own, &dest, &var(base));
-        });
-        self.outer(sequence, length, put, None);
+        }))
     }
 
     pub(crate) fn store_row(&mut self, row: &Seq<'p>, dest: &Dest, base: &C) {
@@ -260,9 +271,12 @@ impl<'p> Emitter<'p> {
         let level = self.level();
         self.depth += 1;
         if level.is_threads() && folding.is_tree() && folding.sequence.open.is_none() {
-            self.scan_by_threads(&folding, &dest, &length, level);
+            match (level.omp_schedule, level.chunk) {
+                (OmpSchedule::Static, 0) => self.scan_in_turn(&folding, &dest, &length),
+                _ => self.scan_by_rounds(&folding, &dest, &length, level),
+            }
         } else {
-            self.scan_range(&folding, &dest, int(0), length, true);
+            self.scan_range(&folding, &dest, &int(0), [int(0), length], true);
         }
         self.depth -= 1;
     }
@@ -358,19 +372,29 @@ impl<'p> Emitter<'p> {
     fn order(&mut self, variable: VarId, keys: &'p Expr, env: &Env<'p>) {
         let source = self.sequence(keys, env);
         let length = self.steady(source.length.clone());
-        let (wide, other) =
-            (self.slots.scratch("keys", Scalar::I64), self.slots.scratch("scratch", Scalar::I64));
-        let (wide, other) = (self.room(wide, &length), self.room(other, &length));
+        let other = self.slots.scratch("scratch", Scalar::I64);
+        let other = self.room(other, &length);
+        let stored = match &source.array {
+            Some((array, Scalar::I64)) => Some(array.clone()),
+            _ => None,
+        };
+        let wide = stored.clone().unwrap_or_else(|| {
+            let wide = self.slots.scratch("keys", Scalar::I64);
+            self.room(wide, &length)
+        });
         let dest = self.dest(variable, &length);
         self.stop_if_wrong();
         let level = self.level();
-        let own = wide.clone();
-        self.each(level, int(0), length.clone(), |emitter, place| {
-            let key = flat(&(source.at)(emitter, place.clone())).pop().unwrap_or(int(0));
-            emitter.push(Stmt::assign(own.at(place), key));
-        });
+        if stored.is_none() {
+            let own = wide.clone();
+            self.each(level, int(0), length.clone(), |emitter, place| {
+                let key = flat(&(source.at)(emitter, place.clone())).pop().unwrap_or(int(0));
+                emitter.push(Stmt::assign(own.at(place), key));
+            });
+        }
         let Some((order, _, _)) = dest.arrays.first().cloned() else { return };
-        self.push(Stmt::call("tw_order", [wide, length, order, other]));
+        let threads = if level.is_threads() { name("tw").arrow("threads") } else { int(1) };
+        self.push(Stmt::call("tw_order", [wide, length, order, other, threads]));
     }
 
     fn scatter(&mut self, variable: VarId, value: &'p Expr, env: &Env<'p>) {
@@ -441,7 +465,7 @@ impl<'p> Emitter<'p> {
                             let leaf = &emitter.slots.list[*slot];
                             (named(emitter, *slot), leaf.scalar, leaf.width)
                         });
-                        let dest = Dest { arrays: arrays.collect() };
+                        let dest = Dest { arrays: arrays.collect(), length: row.length.clone() };
                         let own = emitter.fresh("k");
                         emitter.push(Stmt::constant("int64_t", own.clone(), fits));
                         let at = row.at.clone();

@@ -3,12 +3,16 @@
 
 pub(crate) mod kernels;
 mod merged;
+mod products;
+mod scans;
 mod several;
+mod together;
 
 pub use several::{Ranged, Several, Variant, chooser, several};
 
+use self::together::Together;
 use crate::analysis::{Implementation, Level};
-use crate::emit::generated::{Generated, Mode, Traffic, prepared, temporaries, walk};
+use crate::emit::generated::{Generated, Kernel, Mode, Traffic, prepared, temporaries, walk};
 use crate::emit::slots::Slots;
 use crate::emit::{emitter, emitter::Emitter, generated, value};
 use crate::lower::{Lowered, Numbered, Step, lower};
@@ -23,6 +27,8 @@ pub const RUNTIME: &str = concat!(
     include_str!("../../templates/arithmetic.h"),
     include_str!("../../templates/wide.h"),
     include_str!("../../templates/row_sums.h"),
+    include_str!("../../templates/lines.h"),
+    include_str!("../../templates/products.h"),
     include_str!("../../templates/runtime_tail.h")
 );
 
@@ -102,6 +108,23 @@ impl<'p> generated::Writer<'p> for Writer<'p, '_> {
         let own = self.implementations.get(computation).cloned().unwrap_or(sequential);
         let title = format!("{}_{}", self.symbol, self.count);
         let Some(kernel) = self.emitter.kernel(step, &own, &title) else { return };
+        self.add(computation, kernel, body);
+    }
+
+    fn together(&mut self, steps: &'p [Numbered], body: &mut Block) -> usize {
+        let Some(own) = Together::of(self.emitter.lowered, steps) else { return 0 };
+        let Some(levels) = own.levels(self.implementations) else { return 0 };
+        let title = format!("{}_{}", self.symbol, self.count + 1);
+        let Some(kernel) = self.emitter.together(&own, levels, &title) else { return 0 };
+        self.count += 1;
+        self.add(own.computation(), kernel, body);
+        together::STEPS
+    }
+}
+
+impl Writer<'_, '_> {
+    /// A kernel's function, and its call.
+    fn add(&mut self, computation: usize, kernel: Kernel, body: &mut Block) {
         self.functions.push_str(&kernel.function.print(Dialect::C));
         self.functions.push('\n');
         self.traffic.push(Traffic::of(&self.emitter, computation, &kernel));

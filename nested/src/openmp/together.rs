@@ -1,0 +1,173 @@
+//! A result for each row, what the results before it make of it, and what becomes of the rows with that: three steps that go over the
+//! rows together, in shares that a cache holds. Threads take shares in turn, and pass on the scan of the results.
+
+use super::scans::SHARE;
+use crate::analysis::{Implementation, Level, OmpSchedule};
+use crate::emit::emitter::{Emitter, Seq, View};
+use crate::emit::env::Env;
+use crate::emit::generated::Kernel;
+use crate::emit::view::{Dest, RowShape, load};
+use crate::lower::{Lowered, Numbered, Step};
+use crate::program::*;
+use c_tree::{Expr as C, call, int};
+use std::rc::Rc;
+
+/// Such steps.
+pub(super) struct Together<'p> {
+    /// The results of rows.
+    results: (VarId, &'p Expr),
+    /// Their scan.
+    scan: (VarId, &'p Expr),
+    /// What becomes of the rows.
+    rows: (VarId, &'p Expr),
+    /// The computations that they are of.
+    computations: [usize; 3],
+}
+
+/// Elements of a row of which it is said how far ahead the next row is.
+const MOST: i64 = 1 << 32;
+/// How many steps it is.
+pub(super) const STEPS: usize = 3;
+
+impl<'p> Together<'p> {
+    /// The first steps, where they are that: the scan reads each result at its own place, and so does the map over rows what the scan
+    /// gives.
+    pub(super) fn of(lowered: &'p Lowered, steps: &'p [Numbered]) -> Option<Together<'p>> {
+        let [first, second, third, ..] = steps else { return None };
+        let (Step::Fill(a, results), Step::Scan(p, scan), Step::Fill(y, rows)) =
+            (&first.step, &second.step, &third.step)
+        else {
+            return None;
+        };
+        let Kind::Apply(Operator::Scan, Some(function), parts) = &scan.kind else { return None };
+        let Kind::Apply(Operator::Map, Some(over), operands) = &rows.kind else { return None };
+        let tree = function.builtin.is_some() || function.associative;
+        let reads = |expr: &Expr, id: VarId| mentions(lowered, expr, id);
+        let alone = [&function.body, &over.body].into_iter().all(|body| !reads(body, *a) && !reads(body, *p));
+        let plain = |expr: &Expr| matches!(expr.kind, Kind::Variable(id) if id == *a || id == *p);
+        let places = operands.iter().all(|own| plain(own) || !reads(own, *a) && !reads(own, *p));
+        let flat = |expr: &Expr| expr.ty.element().is_some_and(|element| !element.has_sequence());
+        let fits = tree
+            && matches!(parts[0].kind, Kind::Variable(id) if id == *a)
+            && !reads(&parts[1], *a)
+            && alone
+            && places
+            && flat(results)
+            && !reads(results, *y)
+            && operands.iter().any(plain)
+            && rows.ty.element().is_some_and(Type::has_sequence);
+        let computations = [first.computation, second.computation, third.computation];
+        fits.then_some(Together { results: (*a, results), scan: (*p, scan), rows: (*y, rows), computations })
+    }
+
+    /// How each of them is done, where that is by threads with equal shares.
+    pub(super) fn levels(&self, implementations: &[Implementation]) -> Option<[Vec<Level>; 3]> {
+        let shared = |computation: usize| {
+            let own = implementations.get(computation).filter(|own| own.tile == 0)?;
+            let first = own.levels.first()?;
+            let fits = first.is_threads() && first.omp_schedule == OmpSchedule::Static && first.chunk == 0;
+            (fits && !own.levels[1..].iter().any(Level::is_threads)).then(|| own.levels.clone())
+        };
+        let [a, p, y] = self.computations.map(shared);
+        Some([a?, p?, y?])
+    }
+
+    /// The computation that all of it counts for.
+    pub(super) fn computation(&self) -> usize {
+        self.computations[2]
+    }
+}
+
+/// Whether an expression reads a variable, by names of sequences, too.
+fn mentions(lowered: &Lowered, expr: &Expr, id: VarId) -> bool {
+    let mut found = false;
+    expr.walk(false, &mut |part, _| {
+        if let Kind::Variable(used) = part.kind {
+            found |= used == id || lowered.lets.get(&used).is_some_and(|value| mentions(lowered, value, id));
+        }
+    });
+    found
+}
+
+impl<'p> Emitter<'p> {
+    /// The kernel of such steps; none where the rows are not known to be as many as the results, or what lengths they have.
+    pub(super) fn together(
+        &mut self,
+        own: &Together<'p>,
+        [first, _, last]: [Vec<Level>; 3],
+        title: &str,
+    ) -> Option<Kernel> {
+        self.begin(first.clone(), 0);
+        let env = Env::default();
+        let results = self.sequence(own.results.1, &env);
+        let length = self.steady(results.length.clone());
+        let (share, elements) = self.share_of(&results)?;
+        if results.open.is_some() || results.into.is_some() {
+            return None;
+        }
+        let stored = self.dest(own.results.0, &length);
+        let env = env.with(own.results.0, self.filled(own.results, &stored));
+        let folding = self.folding(own.scan.1, &env)?;
+        let before = self.dest(own.scan.0, &length);
+        let env = env.with(own.scan.0, self.filled(own.scan, &before));
+        self.levels.clone_from(&last);
+        let rows = self.sequence(own.rows.1, &env);
+        let shape = self.shape(&rows).filter(|_| rows.length == length && rows.open.is_none())?;
+        let put = self.rows_of(own.rows.0, &rows, length.clone(), Some(shape))?;
+        let (value, steps) = self.open_scan(&folding, true);
+        let shares = self.bind(Scalar::I64, (length.clone() + (share.clone() - 1)) / share.clone());
+        self.in_turn(&shares, elements, |emitter, turn| {
+            let start = emitter.bind(Scalar::I64, turn.share.clone() * share.clone());
+            let next = call("tw_min", [start.clone() + share.clone(), length.clone()]).integer();
+            let end = emitter.bind(Scalar::I64, next);
+            let at = results.at.clone();
+            emitter.levels = first;
+            emitter.each(Level::SEQUENTIAL, start.clone(), end.clone(), |emitter, row| {
+                emitter.depth += 1;
+                let view = at(emitter, row.clone());
+                emitter.store(&stored, &row, &view);
+                emitter.depth -= 1;
+            });
+            let (scan, ()) = emitter.block(|emitter| {
+                emitter.each(Level::SEQUENTIAL, start.clone(), end.clone(), |emitter, row| {
+                    let view = value(emitter, row.clone());
+                    emitter.store(&before, &row, &view);
+                    steps.iter().for_each(|step| step(emitter, row.clone()));
+                });
+            });
+            emitter.taking(turn, scan);
+            emitter.levels = last;
+            let at = rows.at.clone();
+            emitter.each(Level::SEQUENTIAL, start, end, |emitter, row| {
+                emitter.depth += 1;
+                let view = at(emitter, row.clone());
+                put(emitter, row, view);
+                emitter.depth -= 1;
+            });
+        });
+        Some(self.finished(vec![own.results.0, own.scan.0, own.rows.0], title))
+    }
+
+    /// A result that is being filled, read where it was.
+    fn filled(&self, (_, value): (VarId, &'p Expr), dest: &Dest) -> View<'p> {
+        let Some(element) = value.ty.element() else { return View::Parts(Vec::new()) };
+        let arrays = dest.arrays.clone();
+        View::Sequence(Seq::new(
+            dest.length.clone(),
+            Rc::new(move |_: &mut Emitter<'p>, place| load(element, &arrays, &place, None)),
+        ))
+    }
+
+    /// How many rows a thread takes at a time, about as many as a cache holds, and their elements.
+    fn share_of(&mut self, rows: &Seq<'p>) -> Option<(C, C)> {
+        let row = match rows.rows.as_ref()? {
+            RowShape::Tiled(row, _) | RowShape::Equal(row) => row.clone(),
+            RowShape::Offsets(..) => return None,
+        };
+        let row = self.steady(row.clone().gt(1).select(call("tw_min", [row, int(MOST)]).integer(), int(1)));
+        let share = int(SHARE) / row.clone();
+        let share = self.steady(share.clone().gt(1).select(share, int(1)));
+        let elements = self.steady(share.clone() * row);
+        Some((share, elements))
+    }
+}
