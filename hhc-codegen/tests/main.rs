@@ -3,6 +3,7 @@
 
 mod cuda;
 mod cuda_emulated;
+mod families;
 mod flow;
 mod table;
 mod text;

@@ -74,3 +74,16 @@ pub struct Schedule {
     /// The pieces; an instance must lie in exactly one of them.
     pub pieces: Vec<SchedulePiece>,
 }
+
+/// Pieces of a schedule, one for each statement of the program, that differ by the statement's number alone: one piece in which
+/// that is a variable. The member of statement `k` is this piece where the variable is `k`, which whoever makes a family answers
+/// for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family {
+    /// All of them; its own `statement` means nothing.
+    pub piece: SchedulePiece,
+    /// The dimension whose value is the statement's number.
+    pub row: usize,
+    /// The pieces of the schedule, by statement.
+    pub members: Vec<usize>,
+}

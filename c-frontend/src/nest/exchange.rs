@@ -367,10 +367,11 @@ impl Moves<'_> {
         let computed = super::scalars::assigned_arrays(rest);
         let computed: HashSet<&str> = computed.iter().map(|name| array_of(name)).collect();
         let declared = super::scalars::declared(rest);
-        if circle.iter().any(|name| shape(name) != shape(&circle[0]) || declared.contains(name))
-            || !circle.iter().any(|name| computed.contains(name.as_str()))
-        {
+        if circle.iter().any(|name| shape(name) != shape(&circle[0]) || declared.contains(name)) {
             return refuse(&circle[0], span);
+        }
+        if !circle.iter().any(|name| computed.contains(name.as_str())) {
+            return only_read(&circle[0], rest, span);
         }
         Ok(())
     }
@@ -383,6 +384,25 @@ fn refuse<T>(name: &str, span: &Span) -> Result<T> {
         Diagnostic::limitation(codes::TYPE, span.clone(), message)
             .note("pointers to arrays of one shape may take turns: `tmp = a; a = b; b = tmp;`"),
     ))
+}
+
+/// Pointers that take turns and through which nothing is computed: what is read there is another value in each step.
+fn only_read<T>(name: &str, rest: &[Stmt], span: &Span) -> Result<T> {
+    let mut first = None;
+    for stmt in rest {
+        stmt.walk_expressions(&mut |part| {
+            if matches!(&part.kind, ExprKind::Name(own) if own == name) && first.is_none() {
+                first = Some(part.span.clone());
+            }
+        });
+    }
+    let message =
+        format!("`{name}` takes turns with other pointers, and the loops of the step read through it alone");
+    let reason = Diagnostic::limitation(codes::BOUND, first.unwrap_or_else(|| span.clone()), message)
+        .related(span.clone(), "they take turns here")
+        .note("sizes, and other values that loops over space do not compute, have to be the same in each step")
+        .hint("read them into variables before the time loop, if all of the pointers lead to the same: `int size = *n;`");
+    Err(Box::new(reason))
 }
 
 /// The type of what a pointer points to.

@@ -76,7 +76,13 @@ use walker::Walker;
 pub fn nest(region: &Region) -> Result<Nest> {
     let found = time::find(region)?;
     let split = observed::split(region, &found)?;
-    let nest = nest_of(region, found, split);
+    let nest = nest_of(region, found, split).map_err(|reason| {
+        behind_values(region, reason, &|region| {
+            let found = time::find(region)?;
+            let split = observed::split(region, &found)?;
+            nest_of(region, found, split)
+        })
+    });
     // Loops under conditions are for steps in which these hold, where nothing else can be made of them.
     let branches = |less: bool| {
         let found = time::find(region).ok()?;
@@ -107,7 +113,14 @@ impl OneStep<'_> {
     pub fn nest(&self, without: &[Span]) -> Option<Result<Nest>> {
         let found = self.found()?;
         let split = observed::split_alone(self.region, &found, without)?;
-        Some(nest_of(self.region, found, Some(split)))
+        let nest = nest_of(self.region, found, Some(split));
+        Some(nest.map_err(|reason| {
+            behind_values(self.region, reason, &|region| {
+                let found = time::find_alone(region, self.outermost)?;
+                let split = observed::split_alone(region, &found, without);
+                nest_of(region, found, split)
+            })
+        }))
     }
 
     /// The place of the statement of the time loop's body that a place lies in, but for some that are known.
@@ -138,6 +151,26 @@ impl OneStep<'_> {
     #[must_use]
     pub fn points_between(&self) -> Vec<Span> {
         self.found().map_or_else(Vec::new, |found| observed::points_between(self.region, &found))
+    }
+}
+
+/// What stands in the way of a region besides a scalar whose last value somebody may read, if anything does: to declare that
+/// elsewhere would not help then.
+fn behind_values(
+    region: &Region,
+    reason: Box<Diagnostic>,
+    again: &dyn Fn(&Region) -> Result<Nest>,
+) -> Box<Diagnostic> {
+    if reason.code != codes::LIVE_OUT {
+        return reason;
+    }
+    let mut nothing_is_read = region.clone();
+    nothing_is_read.used_behind.clear();
+    match again(&nothing_is_read) {
+        Err(other) if other.code != codes::LIVE_OUT => {
+            Box::new(other.note(format!("besides, {}", reason.message)))
+        }
+        _ => reason,
     }
 }
 

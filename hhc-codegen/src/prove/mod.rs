@@ -4,6 +4,7 @@
 //! ends print as C are printed as isl constraints, so what is proved is what is emitted.
 
 mod constraints;
+mod families;
 mod flow;
 mod linear;
 mod rows;
@@ -16,7 +17,7 @@ use constraints::{interval, launched};
 use polyhedral::dependence::Dependence;
 use polyhedral::ghost::Ghosts;
 use polyhedral::legality::{self, Budget, Proof};
-use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
+use polyhedral::schedule::{Execution, Family, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
 
 /// Proves with isl that the plan is legal, for all grid sizes and numbers of steps. Every statement instance has one
 /// owner. Where the plan works on the arrays as the program does, every dependence is respected; where blocks have
@@ -46,7 +47,7 @@ pub fn prove_within(
         let schedule = schedule_of(plan, plan.bands.as_ref());
         legality::prove_flow_within(budget, &plan.program, &schedule, &flow)
     } else {
-        legality::prove_within(budget, &plan.program, dependences, &schedule(plan))
+        legality::prove_within(budget, &plan.program, dependences, &schedule(plan), &families(plan))
     };
     let mut proof = proof.map_err(|error| illegal(plan, error.to_string()))?;
     proof.relations += around;
@@ -89,8 +90,7 @@ pub fn schedule(plan: &KernelPlan) -> Schedule {
 
 /// The same over the bounds of bands, without their definitions.
 fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
-    let blocks = plan.kernels.iter().map(|kernel| kernel.blocks.len()).max().unwrap_or(0);
-    let sub_tiles = plan.kernels.iter().map(|kernel| kernel.sub_tiles.len()).max().unwrap_or(0);
+    let (blocks, sub_tiles, waves) = depths(plan);
     let dimension = |name: String, execution| ScheduleDimension { name, execution };
     let mut dimensions = vec![
         dimension(plan.outer.variable.to_string(), Execution::Sequential),
@@ -100,7 +100,6 @@ fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
     dimensions.extend((0..sub_tiles).map(|i| dimension(format!("sub-tile {i}"), Execution::Sequential)));
     dimensions.push(dimension("group of rows".to_string(), Execution::Sequential));
     dimensions.push(dimension("row".to_string(), Execution::Sequential));
-    let waves = waves(plan);
     dimensions.extend((0..waves).map(|_| dimension("wavefront".to_string(), Execution::Sequential)));
     dimensions
         .extend((0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)));
@@ -124,6 +123,29 @@ fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
         }
     }
     Schedule { dimensions, pieces }
+}
+
+/// How many loops over blocks and over sub-tiles the kernels have at most, and numbers that order the points of a row.
+fn depths(plan: &KernelPlan) -> (usize, usize, usize) {
+    let blocks = plan.kernels.iter().map(|kernel| kernel.blocks.len()).max().unwrap_or(0);
+    let sub_tiles = plan.kernels.iter().map(|kernel| kernel.sub_tiles.len()).max().unwrap_or(0);
+    (blocks, sub_tiles, waves(plan))
+}
+
+/// The pieces of [`schedule`] that are one with the statement's number as a variable, where all of them belong to such a family;
+/// else none.
+fn families(plan: &KernelPlan) -> Vec<Family> {
+    let mut families = Vec::new();
+    for (launch_index, launch) in plan.launches.iter().enumerate() {
+        let kernel = &plan.kernels[launch.kernel];
+        let Some(all) = families::of_all(plan, kernel) else { return Vec::new() };
+        let mut piece = piece(plan, None, (launch_index, launch), kernel, (0, &all), depths(plan));
+        let Some((row, _)) = piece.fixed.pop() else { return Vec::new() };
+        piece.constraints.push(format!("0 <= {} < {}", families::ROW, kernel.instances.len()));
+        let first = families.iter().map(|family: &Family| family.members.len()).sum();
+        families.push(Family { piece, row, members: (first..first + kernel.instances.len()).collect() });
+    }
+    families
 }
 
 /// How many numbers order the points of a row, in a plan whose proof is by dependences; in others that of values knows.

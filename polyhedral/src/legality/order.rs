@@ -51,7 +51,7 @@ pub fn respected(relations: &mut Relations, dependences: &[Dependence]) -> Resul
 }
 
 /// One step of the comparison of two schedule vectors.
-struct Step<'c> {
+pub(super) struct Step<'c> {
     /// The first differing dimension; `None` after the last one.
     dimension: Option<usize>,
     misorder: Misorder,
@@ -62,7 +62,7 @@ struct Step<'c> {
 }
 
 impl<'c> Step<'c> {
-    fn all(relations: &Relations<'c>) -> Result<Vec<Step<'c>>, IslError> {
+    pub fn all(relations: &Relations<'c>) -> Result<Vec<Step<'c>>, IslError> {
         let mut steps = Vec::new();
         for (i, dimension) in relations.schedule.dimensions.iter().enumerate() {
             let equal = relations.constraint(&format!("a{i} = b{i}"))?;
@@ -86,7 +86,7 @@ impl<'c> Step<'c> {
 }
 
 /// The first step at which some linked pair runs in the wrong order, with the pairs that do.
-fn misordered<'c, 's>(
+pub(super) fn misordered<'c, 's>(
     relations: &mut Relations<'c>,
     steps: &'s [Step<'c>],
     mut linked: Conjunction<'c>,

@@ -189,26 +189,42 @@ impl<'c> Relations<'c> {
         &mut self,
         piece: usize,
     ) -> Result<Option<Vec<Conjunction<'c>>>, LegalityError> {
-        let schedule = self.schedule;
-        let described = &schedule.pieces[piece];
+        let described = &self.schedule.pieces[piece];
         let Some(full) = &described.full else { return Ok(None) };
-        let cases = if full.runs {
-            self.program.outside_constraints(described.statement, "t", "s")
-        } else {
-            vec![self.domain_text(described.statement, "t", "s")]
-        };
-        let in_full_tiles = match self.context.map(&self.piece_text(described, &full.constraints)) {
-            Err(IslError::Failed { message }) => return Err(LegalityError::Malformed { piece, message }),
-            other => other?.wrap()?.flatten()?.conjunctions()?,
-        };
+        let cases = self.wrong_cases(described.statement, full.runs);
+        let Some(in_full_tiles) = self.in_full_tiles(piece)? else { return Ok(None) };
         let mut sets = Vec::new();
         for case in cases {
-            let case = self.read_once(self.text_of_one(&case))?;
+            let case = self.of_one(&case)?;
             for all in &in_full_tiles {
                 sets.push(all.intersect(&case)?);
             }
         }
         Ok(Some(sets))
+    }
+
+    /// Constraints of which an instance of a statement must meet none in full tiles.
+    pub fn wrong_cases(&self, statement: usize, runs: bool) -> Vec<String> {
+        if runs {
+            self.program.outside_constraints(statement, "t", "s")
+        } else {
+            vec![self.domain_text(statement, "t", "s")]
+        }
+    }
+
+    /// The instances of a piece in the tiles that it calls full, with their positions, a union.
+    pub fn in_full_tiles(&self, piece: usize) -> Result<Option<Vec<Conjunction<'c>>>, LegalityError> {
+        let described = &self.schedule.pieces[piece];
+        let Some(full) = &described.full else { return Ok(None) };
+        match self.context.map(&self.piece_text(described, &full.constraints)) {
+            Err(IslError::Failed { message }) => Err(LegalityError::Malformed { piece, message }),
+            other => Ok(Some(other?.wrap()?.flatten()?.conjunctions()?)),
+        }
+    }
+
+    /// The scheduled instances that meet constraints (without `or`), in the flat space of instances and their positions.
+    pub fn of_one(&mut self, constraints: &str) -> Result<Conjunction<'c>, IslError> {
+        self.read_once(self.text_of_one(constraints))
     }
 
     /// The scheduled instances that meet constraints (without `or`) on the instance, in a flat space.

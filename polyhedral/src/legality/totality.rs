@@ -75,26 +75,26 @@ fn pairs_of_pieces(relations: &Relations) -> Vec<(usize, usize)> {
     (0..count).flat_map(|first| (first..count).map(move |second| (first, second))).collect()
 }
 
-fn instance_equalities(relations: &Relations) -> Vec<String> {
+pub(super) fn instance_equalities(relations: &Relations) -> Vec<String> {
     let points = (0..relations.program.dimension()).map(|i| format!("s{i} = r{i}"));
     ["t = u".to_owned()].into_iter().chain(points).collect()
 }
 
 /// One coordinate of two scheduled instances.
-struct Comparison<'c> {
-    less: Conjunction<'c>,
-    equal: Conjunction<'c>,
+pub(super) struct Comparison<'c> {
+    pub less: Conjunction<'c>,
+    pub equal: Conjunction<'c>,
 }
 
 impl<'c> Comparison<'c> {
-    fn new(relations: &Relations<'c>, first: &str, second: &str) -> Result<Comparison<'c>, IslError> {
+    pub fn new(relations: &Relations<'c>, first: &str, second: &str) -> Result<Comparison<'c>, IslError> {
         Ok(Comparison {
             less: relations.constraint(&format!("{first} < {second}"))?,
             equal: relations.constraint(&format!("{first} = {second}"))?,
         })
     }
 
-    fn of(
+    pub fn of(
         relations: &Relations<'c>,
         first: &str,
         second: &str,
