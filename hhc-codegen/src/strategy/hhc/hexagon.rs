@@ -19,6 +19,15 @@ pub struct Hexagon {
     pub upper: Rational,
 }
 
+/// After how many rows the fractions of both slopes are what they were.
+fn period(lower: Rational, upper: Rational) -> i64 {
+    let (mut divisor, mut rest) = (*lower.denom(), *upper.denom());
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    lower.denom() / divisor * upper.denom()
+}
+
 impl Hexagon {
     /// `h = st - 1`
     pub fn h(&self) -> i64 {
@@ -65,7 +74,7 @@ impl Hexagon {
         let (h, last_row) = (self.h(), self.rows() - 1);
         let flat = Hexagon { flat_top: 1, ..self.clone() };
         // Away from the widest rows the gap repeats with the period of the slopes' denominators.
-        let reach = 3 * self.lower.denom() * self.upper.denom();
+        let reach = 3 * period(self.lower, self.upper);
         let near = (h - reach).max(0)..=(h + 1 + reach).min(last_row);
         let rows: Vec<(i64, i64)> = near.map(|a| flat.row(a)).collect();
         let mut least = self.least_flat_top_of_single_rows();
@@ -88,10 +97,10 @@ impl Hexagon {
     /// [`Hexagon::least_flat_top`] for the half heights 1, 2, ..., and the length of the period in which the last of
     /// them repeat for ever.
     ///
-    /// A gap depends on `h` by the fractions of `dl*h` and `du*h`, which repeat with the denominators of the slopes,
-    /// once all rows that are looked at lie inside the hexagon.
+    /// A gap depends on `h` by the fractions of `dl*h` and `du*h`, which repeat together with the least common multiple of the
+    /// slopes' denominators, once all rows that are looked at lie inside the hexagon.
     pub fn least_flat_tops(lower: Rational, upper: Rational) -> (Vec<i64>, usize) {
-        let period = lower.denom() * upper.denom();
+        let period = period(lower, upper);
         let all_rows = 3 * period + 1;
         let least = |half_height| Hexagon { half_height, flat_top: 1, lower, upper }.least_flat_top();
         ((1..=all_rows + period).map(least).collect(), usize::try_from(period).unwrap_or(1))
