@@ -48,6 +48,8 @@ fn compared(text: &str, data: &Inputs, mode: Mode) {
 fn products_of_rows_of_all_lengths_have_the_interpreters_bits() {
     let made = generate(&parsed(TEXT), &[], Mode::Deterministic, "program").text;
     assert_eq!(made.matches("tw_products_f64(").count(), 2, "{made}");
+    // What the loop over the other rows keeps for each row lies in arrays, so that lanes are the innermost loop.
+    assert!(made.contains("_lanes["), "{made}");
     let mut chance = Chance(31);
     for d in [1, 3, 8, 9, 31, 32, 1024, 1025] {
         for rows in [0, 1, 7, 8, 9, 21] {

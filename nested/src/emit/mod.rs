@@ -3,6 +3,7 @@
 
 mod ahead;
 pub mod device;
+pub mod distribute;
 pub mod emitter;
 pub mod env;
 pub mod fold;

@@ -3,6 +3,7 @@
 
 use super::merged::Put;
 use crate::analysis::Level;
+use crate::emit::distribute::distributed;
 use crate::emit::emitter::{At, Emitter};
 use crate::emit::products::{Products, Rows};
 use crate::program::{BLOCK, Scalar};
@@ -46,7 +47,7 @@ impl<'p> Emitter<'p> {
                 let list = name(&list);
                 let arguments = [first, rows.clone(), others.array.clone(), count, x.length.clone(), list];
                 emitter.push(Stmt::call("tw_products_f64", arguments));
-                // A number of rounds that is known is what compilers make vectors of.
+                // Eight rows are lanes of vectors.
                 let mut each = |emitter: &mut Self, end: C| {
                     let (block, ()) = emitter.block(|emitter| {
                         let own = emitter.fresh("i");
@@ -62,9 +63,13 @@ impl<'p> Emitter<'p> {
                         emitter.push(Stmt::constant("int64_t", own, here));
                         block.statements.into_iter().for_each(|statement| emitter.push(statement));
                     });
-                    Block::from(Stmt::count("int", lane.clone(), 0, end, block))
+                    (block, end)
                 };
+                let whole =
+                    |(block, end): (Block, C)| Block::from(Stmt::count("int", lane.clone(), 0, end, block));
                 let (all, some) = (each(emitter, int(TILE)), each(emitter, rows.clone()));
+                let all = distributed(&lane, TILE, &all.0).unwrap_or_else(|| whole(all));
+                let some = whole(some);
                 emitter.push(Stmt::choose(rows.is(TILE), all, some));
             });
             let sharing = Emitter::sharing(&level);
