@@ -163,6 +163,10 @@ fn streams_of_planes() {
             team(polyhedral::shipped::load(name).unwrap(), "streaming", tile, &problems);
         }
     }
+    // Own columns that begin and end within pieces, and three blocks along each dimension.
+    let problems: [(&[i64], i64); 3] = [(&[12, 15, 127], 4), (&[13, 16, 128], 3), (&[6, 9, 65], 7)];
+    let star = polyhedral::shipped::load("star3d1r").unwrap();
+    team(star, "streaming", "rpl=2,rows=4,steps=3,warps=3,planes=4", &problems);
     let double = polyhedral::shipped::load("star3d1r").unwrap();
     let double = double.with_element_type(polyhedral::program::ElementType::F64);
     team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);
@@ -191,7 +195,7 @@ fn streams_of_planes() {
 fn streams_with_mistakes() {
     let text = "stencil sided(t, i, j, k) {
         field u: f32;
-        u[t+1, i, j, k] = 0.5 * u[t, i, j, k] + 0.25 * (u[t, i-1, j, k] + u[t, i, j-1, k]);
+        u[t+1, i, j, k] = 0.5 * u[t, i, j, k] + 0.25 * (u[t, i-1, j, k] + u[t, i, j-1, k]) + 0.125 * u[t, i, j, k-1];
     }";
     let program = Arc::new(polyhedral::parse("sided", text).unwrap());
     let strategy = strategy::by_name("streaming").unwrap();
@@ -204,7 +208,7 @@ fn streams_with_mistakes() {
         let found = kernel.transfers.iter_mut().find(|transfer| transfer.comment.contains(what));
         found.unwrap_or_else(|| panic!("{what}"))
     }
-    let changes: [(&str, bool, Change); 7] = [
+    let changes: [(&str, bool, Change); 10] = [
         ("the ghost zone loaded one row short", true, |kernel| {
             let rows = &mut moves(kernel, "as the band before").ranges[1];
             rows.low = rows.low.clone().max(var("y0") + 1);
@@ -231,6 +235,17 @@ fn streams_with_mistakes() {
         ("one copy of the slices for all warps", false, |kernel| {
             let Axis::Window { first, .. } = &mut kernel.storages[1].axes[1] else { panic!() };
             *first = var("y0");
+        }),
+        ("no boundary columns", true, |kernel| {
+            moves(kernel, "boundary on the left").when.push(int(-1) - var("x0"));
+        }),
+        ("a column more than a block computes in all its steps", true, |kernel| {
+            let columns = &mut moves(kernel, "own points").ranges[2];
+            columns.low = columns.low.clone() - 1;
+        }),
+        ("the ghost zone computed one column short", false, |kernel| {
+            let row = &mut kernel.instances[0].ranges[2];
+            row.low = row.low.clone().max(var("x0") + 3);
         }),
     ];
     for (number, (what, harmful, change)) in changes.into_iter().enumerate() {

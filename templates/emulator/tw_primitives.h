@@ -350,8 +350,10 @@ tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value
     tw_emulator::store_vector<4>(p, i, v, line);
 }
 
-inline int tw_word(int bits) {
-    return bits;
+/* The bits of the first lane, as on a device: a word of what lanes know differently shows. */
+inline int tw_word(int bits, int line = __builtin_LINE()) {
+    return tw_emulator::shuffled(tw_emulator::SHUFFLE, tw_emulator::ALL_LANES, tw_emulator::valued(bits), 0, 32,
+                                 line);
 }
 
 template <int N, class T> inline bool tw_is_aligned(const tw_emulator::Global<T> &p) {

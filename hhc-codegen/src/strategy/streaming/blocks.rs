@@ -1,6 +1,6 @@
 //! Where blocks lie, and in them the slices of warps and the rows and columns of lanes; what is computed at a position.
 
-use super::sizes::Sizes;
+use super::sizes::{Lie, Sizes};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Range, bound};
 use crate::strategy::bands::{self, Bands};
@@ -72,22 +72,27 @@ impl<'a> Stream<'a> {
 
     /// Points that a block shares with its neighbours along a dimension: before its own, and behind them.
     pub(super) fn ghosts(&self, d: usize) -> (i64, i64) {
-        self.sizes.ghosts(self.program, self.reach[d], d)
+        let lie = self.lie(d);
+        (lie.before, lie.behind)
+    }
+
+    fn lie(&self, d: usize) -> Lie {
+        self.sizes.lie(self.program, self.reach[d], d)
     }
 
     /// Points of a block's own along a dimension.
     pub(super) fn width(&self, d: usize) -> i64 {
-        let (before, behind) = self.ghosts(d);
-        match d {
-            0 => self.sizes.planes,
-            1 => self.sizes.all_rows() - before - behind,
-            _ => self.sizes.columns() - before - behind,
-        }
+        if d == 0 { self.sizes.planes } else { self.lie(d).own }
+    }
+
+    /// How far before the domain the first point of those lies that blocks share out.
+    pub(super) fn shift(&self, d: usize) -> i64 {
+        if self.is_alone_along(d) { self.reach[d].0 } else { self.lie(d).shift }
     }
 
     /// The first point of those that blocks share out.
     pub(super) fn origin(&self, d: usize) -> IntExpr {
-        if d == 2 { self.around(2).0 } else { self.domain(d).0 }
+        self.domain(d).0 - self.shift(d)
     }
 
     pub(super) fn is_alone_along(&self, d: usize) -> bool {

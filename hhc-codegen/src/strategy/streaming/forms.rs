@@ -21,7 +21,7 @@ use crate::strategy::streams::{Closed, chunks, common, of_launches, points, word
 
 /// Values of the sizes that a search looks at.
 const POINTS: [i64; 3] = [1, 2, 4];
-const ROWS: [i64; 5] = [1, 2, 3, 4, 6];
+const ROWS: [i64; 6] = [1, 2, 3, 4, 6, 8];
 const STEPS: [i64; 4] = [1, 2, 3, 4];
 const WARPS: [i64; 3] = [4, 8, 16];
 
@@ -96,7 +96,7 @@ impl Block<'_> {
             program.domain(0, &problem.size).into_iter().map(|(low, end)| (low, end - 1)).collect();
         let grid: Vec<Closed> = problem.size.iter().map(|&extent| (0, extent - 1)).collect();
         let around = |d: usize| (domain[d].0 - stream.reach[d].0, domain[d].1 + stream.reach[d].1);
-        let origin = |d: usize| if d == 2 { around(2).0 } else { domain[d].0 };
+        let origin = |d: usize| domain[d].0 - stream.shift(d);
         let alone = |d: usize| stream.narrow && d == 2;
         let blocks = |d: usize| if alone(d) { 1 } else { (domain[d].1 - origin(d)) / stream.width(d) + 1 };
         let own = |d: usize| origin(d) + (blocks(d) - 1) / 2 * stream.width(d);

@@ -15,15 +15,41 @@ pub(super) const FEED: usize = 1;
 
 pub(super) const FIRST_ROWS: usize = 2;
 
+/// Shared memory that a block may have on every device.
+const SHARED_BYTES: i64 = 96 << 10;
+
 impl<'a> Stream<'a> {
     pub(super) fn ring(level: IntExpr) -> Place {
         Place::Copy(RING, vec![var(MEMBER), level])
     }
 
+    /// Planes of the ring in registers.
+    fn planes(&self) -> i64 {
+        self.reach[0].0 + self.lag() + 1
+    }
+
+    /// Planes in shared memory: of the feed, and of edge rows. They are one more than are needed where that makes cells constants of text
+    /// which is unrolled until registers are where they were, and where all of them fit every device.
+    fn shared_planes(&self) -> (i64, i64) {
+        let greatest = self.across.map_or(0, |(_, greatest)| greatest);
+        let (feed, edges) = (1 + AHEAD, self.lag() - greatest + 1);
+        let more =
+            |needed: i64| (needed..=needed + 1).find(|planes| self.planes() % planes == 0).unwrap_or(needed);
+        let Sizes { rows, steps, warps, .. } = self.sizes;
+        let beside = if self.across.is_some() { self.reach[1].0 + self.reach[1].1 } else { 0 };
+        let element = self.program.field(self.field).element.bytes() as i64;
+        let bytes = |feed: i64, edges: i64| {
+            warps * self.sizes.columns() * element * (feed * rows + edges * steps * beside)
+        };
+        let most = (more(feed), more(edges));
+        if bytes(most.0, most.1) <= SHARED_BYTES { most } else { (feed, edges) }
+    }
+
     pub(super) fn storages(&self) -> Vec<Storage> {
         let Sizes { points, rows, steps, warps, .. } = self.sizes;
-        let [(down, _), (before, behind), _] = self.reach[..] else { return Vec::new() };
+        let [_, (before, behind), _] = self.reach[..] else { return Vec::new() };
         let extent = self.sizes.columns();
+        let (feed, edges) = self.shared_planes();
         let storage = |name: &str, comment: &str, copies, axes| {
             Storage::of_level(self.field, (name, comment), copies, axes)
         };
@@ -39,19 +65,19 @@ impl<'a> Stream<'a> {
                 "ring",
                 "a warp's newest planes of each level, with the rows beside its slice",
                 vec![warps, steps + 1],
-                vec![planes(down + self.lag() + 1), with_beside, lanes],
+                vec![planes(self.planes()), with_beside, lanes],
             ),
             storage(
                 "feed",
                 "planes on their way from the arrays",
                 vec![warps],
-                vec![planes(1 + AHEAD), slice, shared()],
+                vec![planes(feed), slice, shared()],
             ),
         ];
-        if let Some((_, greatest)) = self.across {
+        if self.across.is_some() {
             let edge = |name: &str, comment: &str, rows: i64| {
                 let rows = Axis::Ring { first: var(FIRST_ROW), extent: rows };
-                let axes = vec![planes(self.lag() - greatest + 1), rows, shared()];
+                let axes = vec![planes(edges), rows, shared()];
                 storage(name, comment, vec![warps, steps], axes)
             };
             if behind > 0 {

@@ -5,6 +5,7 @@ use crate::geometry::{WARP, elements_at_once};
 use crate::strategy::bands;
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
+use polyhedral::domain::GridEnd;
 use polyhedral::program::Program;
 
 /// Their names.
@@ -16,6 +17,9 @@ const MOST_POINTS: i64 = 16;
 const MOST_WARPS: i64 = 32;
 /// Steps of a band at most: their text is unrolled.
 const MOST_STEPS: i64 = 16;
+
+/// Elements of an access up to which columns are stored one by one for a few more of a block's own.
+const FEW_STORES: i64 = 2;
 
 /// Planes of a stream where nobody says how large the grid is.
 const PLANES: i64 = 128;
@@ -35,19 +39,59 @@ pub(super) struct Sizes {
     pub(super) planes: i64,
 }
 
+/// Where blocks lie along a dimension.
+///
+/// Block `b` has points `origin + b*own ..` of its own, where `origin` lies `shift` points before the domain, and begins `before`
+/// points before them. Along columns, `own` and `origin - before` are multiples of the elements of an access, so that all rows of a block
+/// begin where accesses do. Own columns begin and end there, too, unless a block has more of them otherwise and they are stored one by one with few
+/// accesses more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lie {
+    /// Points that it shares with its neighbours: before its own, and behind them.
+    pub(super) before: i64,
+    pub(super) behind: i64,
+    /// Its own.
+    pub(super) own: i64,
+    pub(super) shift: i64,
+}
+
 impl Sizes {
     /// Columns of a block, with those that it shares with its neighbours.
     pub(super) fn columns(&self) -> i64 {
         WARP * self.points
     }
 
-    /// Points that a block shares with its neighbours along a dimension, along which the statement reads so far. Columns are so
-    /// many that blocks begin where accesses do.
-    pub(super) fn ghosts(&self, program: &Program, (low, high): (i64, i64), d: usize) -> (i64, i64) {
-        let element = program.field(program.statements[0].target).element;
-        let whole = if d == 2 { elements_at_once(self.points, element.bytes()) } else { 1 };
-        let of = |reach: i64| (self.steps * reach + whole - 1) / whole * whole;
-        (of(low), of(high))
+    /// Where blocks lie along a dimension, along which the statement reads so far.
+    pub(super) fn lie(&self, program: &Program, reach: (i64, i64), d: usize) -> Lie {
+        let (before, behind) = (self.steps * reach.0, self.steps * reach.1);
+        if d < 2 {
+            let own = self.all_rows() - before - behind;
+            return Lie { before, behind, own, shift: 0 };
+        }
+        let statement = &program.statements[0];
+        let piece = elements_at_once(self.points, program.field(statement.target).element.bytes());
+        let low = statement.domain[2].low;
+        let shift = |before: i64| match low.from {
+            GridEnd::Start => (low.offset - before).rem_euclid(piece),
+            GridEnd::End => reach.0,
+        };
+        let whole = |of: i64| (of + piece - 1) / piece * piece;
+        let columns = self.columns();
+        let (whole_before, whole_behind) = (whole(before), whole(behind));
+        let whole_own = columns - whole_before - whole_behind;
+        let own = (columns - before - behind).div_euclid(piece) * piece;
+        match piece <= FEW_STORES && own > whole_own {
+            true => Lie { before, behind: columns - before - own, own, shift: shift(before) },
+            false => {
+                Lie { before: whole_before, behind: whole_behind, own: whole_own, shift: shift(whole_before) }
+            }
+        }
+    }
+
+    /// Whether own columns begin and end where accesses do, which are of so many elements.
+    pub(super) fn stores_whole(&self, program: &Program, reach: (i64, i64), piece: i64) -> bool {
+        let lie = self.lie(program, reach, 2);
+        lie.before % piece == 0 && lie.behind % piece == 0
     }
 
     /// Rows of a block, with those that it shares with its neighbours.
@@ -91,8 +135,8 @@ pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static s
     let sizes = of(tile);
     let reach = bands::reach(program);
     let ghosts = |d: usize| {
-        let (before, behind) = sizes.ghosts(program, reach[d], d);
-        before + behind
+        let lie = sizes.lie(program, reach[d], d);
+        lie.before + lie.behind
     };
     if ghosts(2) >= sizes.columns() {
         let least = ghosts(2) / WARP + 1;
@@ -138,7 +182,7 @@ pub(super) fn narrow(program: &Program, sizes: Sizes) -> Sizes {
 pub(super) fn default(program: &Program) -> TileSizes {
     let Demand { double, wide, diagonal, costly, .. } = Demand::of(program);
     let (points, rows, steps, warps) = match (costly, diagonal, double, wide) {
-        (false, false, false, 0..=2) => (4, 4, 3, 8),
+        (false, false, false, 0..=2) => (2, 8, 3, 8),
         (false, false, true, 0..=2) => (2, 4, 3, 8),
         (false, true, false, 0..=2) => (4, 3, 2, 8),
         (false, true, true, 0..=2) => (2, 3, 2, 8),
@@ -170,12 +214,12 @@ pub(super) fn with_planes(
     let sizes = of(tile);
     let at_once = multiprocessors.max(1);
     let reach = bands::reach(program);
-    let blocks = |d: usize, all: i64| {
-        let (before, behind) = sizes.ghosts(program, reach[d], d);
-        let own = (all - before - behind).max(1);
-        ceil_div(size[d], own).max(1)
+    let domain = program.domain(0, size);
+    let blocks = |d: usize| {
+        let lie = sizes.lie(program, reach[d], d);
+        ceil_div(domain[d].1 - domain[d].0 + lie.shift, lie.own).max(1)
     };
-    let in_a_plane = blocks(1, sizes.all_rows()) * blocks(2, sizes.columns());
+    let in_a_plane = blocks(1) * blocks(2);
     let more = sizes.steps * (reach[0].0 + reach[0].1) + 3;
     tile.clone().with(NAMES[4], chunk(size[0], in_a_plane, at_once, 8, more))
 }

@@ -1,6 +1,6 @@
 //! What each transfer brings from where to where, and when.
 
-use super::blocks::{AHEAD, MEMBER, POSITION, Stream, both};
+use super::blocks::{AHEAD, FIRST_COLUMN, MEMBER, POSITION, Stream, both};
 use super::moves::Move;
 use super::rings::{FEED, FIRST_ROWS};
 use crate::int_expr::{IntExpr, int, var};
@@ -113,12 +113,15 @@ impl<'a> Stream<'a> {
             Move::GiveFirst | Move::GiveLast | Move::TakeBefore | Move::TakeBehind => self.beside(of),
             Move::Left => {
                 let columns = Self::columns(&plane, &slice, 0, self.reach[2].0);
-                self.boundary("the boundary on the left", columns, Vec::new())
+                let some = vec![self.domain(2).0 - 1 - var(FIRST_COLUMN)];
+                self.boundary("the boundary on the left", columns, some)
             }
             Move::Right => {
                 let right = self.reach[2].1;
-                let columns = Self::columns(&plane, &slice, self.sizes.columns() - right, right);
-                self.boundary("the boundary on the right", columns, Vec::new())
+                let from = self.sizes.columns() - right;
+                let columns = Self::columns(&plane, &slice, from, right);
+                let some = vec![var(FIRST_COLUMN) + (self.sizes.columns() - 1) - self.domain(2).1];
+                self.boundary("the boundary on the right", columns, some)
             }
             Move::Before => {
                 let rows = Range { low: slice.low.clone(), high: slice.high.min(first.clone() - 1) };

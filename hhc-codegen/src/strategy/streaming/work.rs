@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 /// Instructions of a warp at a position besides points and accesses: its loop, the barrier, tests.
 const POSITION: f64 = 12.0;
-/// Those of an access of memory: its place, and whether it is there.
-const PLACE: f64 = 3.0;
+/// Those of a row in memory: its place.
+const PLACE: f64 = 2.0;
 /// Registers of a thread besides planes, and the most that there are.
 const OTHERS: i64 = 60;
 const MOST: i64 = 255;
@@ -49,7 +49,7 @@ fn registers(problem: &Problem, stream: &Stream<'_>) -> i64 {
 /// What all warps of a block execute at a position at which all planes run.
 ///
 /// ```text
-/// issued = W * (D * (rows * R * operations + neighbours + boundary points + accesses of edges) + accesses of planes + POSITION)
+/// issued = W * (D * (rows * R * operations + neighbours + accesses of edges + POSITION) + accesses of planes + their places + POSITION)
 /// ```
 fn position(problem: &Problem, stream: &Stream<'_>) -> Work {
     let element = problem.element();
@@ -66,15 +66,15 @@ fn position(problem: &Problem, stream: &Stream<'_>) -> Work {
     let shuffles = steps * across * lines.len() as f64;
     let operations = Accounting::new(problem).iteration().arithmetic * WARP as f64;
     let arithmetic = warps * steps * points * rows * operations;
-    let of_row = points / elements_at_once(sizes.points, element.bytes()) as f64;
+    let piece = elements_at_once(sizes.points, element.bytes());
+    let of_row = points / piece as f64;
     let edges = if stream.across.is_some() { 2.0 * (before + behind) as f64 * of_row } else { 0.0 };
     // Into the feed, out of it, and to memory.
-    let planes = 3.0 * rows * of_row;
+    let stored = if sizes.stores_whole(stream.program, stream.reach[2], piece) { of_row } else { points };
+    let planes = rows * (2.0 * of_row + stored);
     let accesses = warps * (steps * edges + planes);
-    let issued = arithmetic
-        + warps * (steps * (across * rows + POSITION) + PLACE * 2.0 * rows * of_row + POSITION)
-        + warps * shuffles
-        + accesses;
+    let issued =
+        arithmetic + warps * (steps * POSITION + PLACE * 2.0 * rows + POSITION) + warps * shuffles + accesses;
     // A double-length operation takes two cycles of a scheduler at least.
     let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
     let moved = points * rows * words;

@@ -20,6 +20,7 @@ mod columns;
 mod facts;
 mod moves;
 mod part;
+mod slices;
 mod stream;
 mod sums;
 mod truths;
@@ -190,14 +191,13 @@ impl<'a> Team<'a> {
         let walks = self.walks.take().into_iter().map(|(declaration, _)| declaration);
         stream.statements.splice(0..0, walks);
         let before = self.before.take();
-        let (word, truths) = truths::in_a_word(&before, &stream, LANE);
+        let (words, truths) = truths::in_words(&before, &stream, LANE);
         body.extend(before);
-        match word {
-            None => body.extend(stream),
-            Some(word) => {
-                body.push(word);
-                body.push(Stmt::Block(truths.into_iter().chain(stream.statements).collect()));
-            }
+        if words.is_empty() {
+            body.extend(stream);
+        } else {
+            body.extend(words);
+            body.push(Stmt::Block(truths.into_iter().chain(stream.statements).collect()));
         }
         body
     }

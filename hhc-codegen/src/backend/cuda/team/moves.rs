@@ -28,7 +28,7 @@ const END: &str = "tw_ends";
 impl Team<'_> {
     /// A transfer: the lane's points of its rows.
     pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
-        let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
+        let mut rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
         let several = rows.len() > 1;
         let mut block = Block::new();
         if self.in_registers(&transfer.to)
@@ -46,6 +46,10 @@ impl Team<'_> {
             let slot = storages::slot(&self.plan.program, transfer.field, transfer.level.clone(), slot);
             let first = self.place(transfer.field, &first.at, slot.as_ref());
             block.push(Stmt::declare(self.pointer(transfer.field), FIRST, first));
+        }
+        if let Some(body) = self.slice(transfer, &rows, known) {
+            block.extend(body);
+            rows.clear();
         }
         for row in &rows {
             let body = self.of_row(transfer, row, known);
@@ -79,7 +83,9 @@ impl Team<'_> {
         let known: Vec<IntExpr> = known.iter().chain(&tests).cloned().collect();
         let known = &known[..];
         let body = match (from, to) {
-            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, of, &columns),
+            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => {
+                self.through_arrays(transfer, of, &columns, Points::Asked)
+            }
             _ if self.in_registers(from) && self.in_registers(to) => {
                 let (Some(from), Some(to)) = (self.register(from, row, value), self.register(to, row, value))
                 else {
@@ -158,7 +164,7 @@ impl Team<'_> {
     }
 
     /// Whether the rows of an array, and those of the strip in them, begin where accesses of several elements do.
-    fn aligned(&self, field: FieldId) -> Expr {
+    pub(super) fn aligned(&self, field: FieldId) -> Expr {
         let piece = self.piece(field);
         let even = |value: Expr| Expr::binary(BinaryOp::Rem, value, piece).is(0);
         let array = name(&self.names.fields[field.0]);
@@ -376,7 +382,13 @@ impl Team<'_> {
     }
 
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
-    fn through_arrays(&self, transfer: &Transfer, of: &Row, columns: &Columns) -> Block {
+    pub(super) fn through_arrays(
+        &self,
+        transfer: &Transfer,
+        of: &Row,
+        columns: &Columns,
+        points: Points<'_>,
+    ) -> Block {
         let row = &of.at[..];
         let program = &*self.plan.program;
         let value = (transfer.field, &transfer.level);
@@ -434,6 +446,21 @@ impl Team<'_> {
             (whole, single)
         };
         let mut body = Block::from(Stmt::declare(self.pointer(transfer.field), HERE, place));
+        match points {
+            Points::Asked => {}
+            Points::Whole => {
+                body.extend(unrolled(PIECE, self.points / count, whole));
+                return body;
+            }
+            Points::Some(flags) => {
+                let Some(register) = self.register(inner, row, value) else { return Block::new() };
+                for (number, flag) in (0..).map(c_tree::int).zip(flags) {
+                    let cell = own.at(register.clone() + number.clone());
+                    body.push(Stmt::when(flag.clone(), Stmt::assign(name(HERE).at(number), cell)));
+                }
+                return body;
+            }
+        }
         if count == 1 && columns.all(self.strip()) {
             body.extend(unrolled(PIECE, self.points, whole));
             return body;
@@ -528,6 +555,17 @@ impl Team<'_> {
         body.extend([Stmt::Pragma("unroll 1".into()), each]);
         body
     }
+}
+
+/// Which of a lane's points go to the arrays, or come from there.
+#[derive(Clone, Copy)]
+pub(super) enum Points<'a> {
+    /// Those of the columns, which the text asks about.
+    Asked,
+    /// All of them, in whole pieces.
+    Whole,
+    /// From registers, those of which this is true.
+    Some(&'a [Expr]),
 }
 
 /// Which points a transfer leaves out.

@@ -1,6 +1,6 @@
 //! One part of a team's kernel: a row, or a transfer.
 
-use super::super::super::bounds::expr;
+use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::INT;
 use super::super::super::storages::{INDEX_NAMES, Work, coordinate};
 use super::super::parts::element;
@@ -56,6 +56,18 @@ impl Team<'_> {
                 (one_in_registers || (one_in_arrays && other_in_storage)) && rows.iter().all(has)
             }
         }
+    }
+
+    /// When a part that copies the boundary has something to copy, where rows run: what does not change with the position.
+    pub(super) fn at_an_edge(&self, work: Work<'_>, rows: Rows) -> Option<Expr> {
+        let Work::Transfer(transfer) = work else { return None };
+        if rows != Rows::Run || transfer.region != Region::Boundary {
+            return None;
+        }
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let open: Vec<&IntExpr> = transfer.when.iter().filter(|when| !implied(when, &self.facts)).collect();
+        let fixed = !open.iter().any(|when| changing.iter().any(|name| when.mentions(name)));
+        (fixed && !open.is_empty()).then(|| all(open.into_iter().map(non_negative)))
     }
 
     /// A part, with what is known of the rows of its group.

@@ -11,7 +11,7 @@ use super::sums::{constant, gathered_long};
 use super::{COUNT, NEXT, Rows, SINCE, Team, WITHIN};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::Loop;
-use c_tree::{BinaryOp, Block, Expr, Stmt, all, var};
+use c_tree::{BinaryOp, Block, Expr, Stmt, all, any, var};
 
 /// The first position at which all rows of all warps run, the one before which the unrolled text ends, and the one before
 /// which the other text does.
@@ -96,8 +96,23 @@ impl Team<'_> {
         body
     }
 
+    /// Parts, one after the other. Those of several edges of the grid are asked for by one truth.
     fn every(&self, works: &[Work<'_>], rows: Rows) -> Block {
-        works.iter().flat_map(|&work| self.part(work, rows)).collect()
+        let mut body = Block::new();
+        let mut rest = works;
+        while let [first, others @ ..] = rest {
+            let edges: Vec<Expr> = rest.iter().map_while(|work| self.at_an_edge(*work, rows)).collect();
+            if edges.len() > 1 {
+                let (here, behind) = rest.split_at(edges.len());
+                let parts = here.iter().flat_map(|&work| self.part(work, rows)).collect::<Block>();
+                body.push(Stmt::when(self.declared("bool", "tw_edges", any(edges)), parts));
+                rest = behind;
+            } else {
+                body.extend(self.part(*first, rows));
+                rest = others;
+            }
+        }
+        body
     }
 
     /// The parts of a row of the group, where it runs, or with a test of that.
