@@ -2,7 +2,7 @@
 
 use super::gpu::{Gpu, Where};
 use super::indices::Grouped;
-use super::products::Products;
+use super::matrices::Products;
 use super::slots::{Place, Slots};
 use super::unused::without_unused;
 use super::view::{self, Dest, RowShape, load, whole};

@@ -5,7 +5,7 @@ use super::merged::Put;
 use crate::analysis::Level;
 use crate::emit::distribute::distributed;
 use crate::emit::emitter::{At, Emitter};
-use crate::emit::products::{Products, Rows};
+use crate::emit::matrices::{Products, Rows};
 use crate::program::{BLOCK, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
 

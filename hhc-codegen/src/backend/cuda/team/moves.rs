@@ -20,7 +20,7 @@ const HERE: &str = "tw_place";
 /// Where a piece of them is.
 const PART: &str = "tw_part";
 /// That of the first of several rows.
-const FIRST: &str = "tw_first_place";
+const FIRST: &str = "tw_place0";
 /// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
 const BEGIN: &str = "tw_begins";
 const END: &str = "tw_ends";
