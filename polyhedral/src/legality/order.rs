@@ -131,9 +131,17 @@ fn hull_of(program: &Program, dependences: &[&Dependence]) -> Vec<String> {
         let (low, high) = range(&|dependence| dependence.offset[i]);
         constraints.push(format!("{low} <= r{i} - s{i} <= {high}"));
     }
-    if owned.len() > 1
-        && owned.iter().all(|dependence| dependence.rows > 0)
-        && let Ok(cone) = cone(program.dimension(), &owned)
+    if owned.len() > 1 {
+        constraints.extend(in_cone(program.dimension(), &owned, &rows));
+    }
+    constraints
+}
+
+/// The cone of some dependences, where all of them go forward in `rows`; else nothing.
+pub(super) fn in_cone(dimension: usize, dependences: &[Dependence], rows: &str) -> Vec<String> {
+    let mut constraints = Vec::new();
+    if dependences.iter().all(|dependence| dependence.rows > 0)
+        && let Ok(cone) = cone(dimension, dependences)
     {
         for (i, (lower, upper)) in cone.lower.iter().zip(&cone.upper).enumerate() {
             let moved = |denominator: &i64| format!("{denominator}*(r{i} - s{i})");

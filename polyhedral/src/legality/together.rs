@@ -11,10 +11,9 @@
 //! dependences: a few relations stand for those of all pairs of statements. What cannot be shown so says nothing, and is asked of
 //! each piece by itself.
 
-use super::order::{Step, misordered};
+use super::order::{Step, in_cone, misordered};
 use super::relations::Relations;
 use super::{LegalityError, totality};
-use crate::cone::cone;
 use crate::dependence::Dependence;
 use crate::isl::{Conjunction, Context};
 use crate::program::Program;
@@ -179,15 +178,7 @@ fn hull_of(program: &Program, row: usize, dependences: &[&Dependence]) -> Vec<St
         constraints.push(between(range(&|one| one.offset[i]), &format!("r{i} - s{i}")));
     }
     let owned: Vec<Dependence> = dependences.iter().map(|&dependence| dependence.clone()).collect();
-    if owned.iter().all(|dependence| dependence.rows > 0)
-        && let Ok(cone) = cone(program.dimension(), &owned)
-    {
-        for (i, (lower, upper)) in cone.lower.iter().zip(&cone.upper).enumerate() {
-            let moved = |denominator: &i64| format!("{denominator}*(r{i} - s{i})");
-            constraints.push(format!("-{}*{rows} <= {}", lower.numer(), moved(lower.denom())));
-            constraints.push(format!("{} <= {}*{rows}", moved(upper.denom()), upper.numer()));
-        }
-    }
+    constraints.extend(in_cone(program.dimension(), &owned, &rows));
     constraints
 }
 

@@ -21,11 +21,7 @@ pub struct Hexagon {
 
 /// After how many rows the fractions of both slopes are what they were.
 fn period(lower: Rational, upper: Rational) -> i64 {
-    let (mut divisor, mut rest) = (*lower.denom(), *upper.denom());
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    lower.denom() / divisor * upper.denom()
+    num_integer::lcm(*lower.denom(), *upper.denom())
 }
 
 impl Hexagon {
