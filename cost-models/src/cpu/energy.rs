@@ -24,7 +24,7 @@ impl CpuTime {
         let points: f64 = self.cores.code.iter().map(RowCode::points).sum();
         let (steps, words) = (self.cores.steps as f64, self.word_bytes / 4.0);
         let per_statement = |count: i64| count as f64 / self.cores.code.len() as f64 * points * steps * words;
-        let line_s = self.body.line_part * self.body.memory_line_s;
+        let line_s = self.body.memory_line_s;
         let lines = if line_s > 0.0 { prediction.terms.transfer / line_s } else { 0.0 };
         Events {
             words: lines * self.cores.threads as f64 * LINE_BYTES / 4.0,

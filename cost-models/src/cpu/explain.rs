@@ -66,10 +66,11 @@ fn of_tiles(time: &CpuTime, outer: &Outer, inner: &Inner) -> Vec<Part> {
         part(("compute", 0), compute, &numbers, terms.compute),
         part(
             ("transfer", 0),
-            "((touched * L_line + again * S_line) * area + visited * V_line) / line",
+            "((touched * L_line + again * S_line) * area + part * visited * V_line) / line",
             &[
                 named("touched", outer.touched, "bytes per inner point"),
                 named("again", again, "bytes per inner point"),
+                named("part", time.body.line_part, ""),
                 named("S_line", sweep_line_s, "s/line"),
                 named("L_line", line_s, "s/line"),
                 named("area", inner.area, "inner points"),

@@ -6,7 +6,7 @@
 //! ```text
 //! T_tile  = sum over the rows a of the tile, and over its sub-tiles, of
 //!             call + sum_v n_v(width_a) * m * (run_v + block_v * (length + V - 1) / V)
-//!           + lines_touched * L_line  +  lines_swept * line(working set)  +  lines_visited * V_line
+//!           + lines_touched * L_line  +  lines_swept * line(working set)  +  part * lines_visited * V_line
 //! T_alg   = sum over wavefronts of T_sync + (time of the busiest thread)
 //! ```
 //!
@@ -19,10 +19,11 @@
 //!   does not hide them; each time level that a tile touches moves in and out once.
 //! - `line(working set)`: a sub-tile sweeps over its window `2*st/K` times. What a row reads was written by the row before: where
 //!   the cache before the last one holds the boxes of both, that costs nothing that `block_v` has not; where it does not,
-//!   every sweep moves them, at what was measured for working sets of this size.
+//!   every sweep moves them, at what was measured for working sets of this size; of what the last cache holds, only `part` counts.
 //! - `V_line`: seconds per line between the last cache and the one before it. The box of a row lies `lower_d` points
 //!   further than that of the row before, so that of `s_d` points `lower_d` are new; where the window of a sub-tile is
 //!   larger than the smaller cache, their lines have left it since the sub-tile before (as far as it is larger).
+//! - `part`: what the stencil's operations do not hide of lines between caches.
 //! - Wavefronts: tiles go to threads in order, each to the next idle one. Tiles at the grid's edge and bands at the
 //!   ends of time are smaller, and are counted as they are: `ceil(w / cores)` equal tiles would be wrong by up to a
 //!   half where a wavefront has few tiles.
@@ -256,10 +257,9 @@ impl CpuTime {
         for (v, run) in self.body.runs.iter().enumerate() {
             compute += outer.runs[v] * inner.runs * run.run_s + outer.blocks[v] * inner.blocks * run.block_s;
         }
-        let memory = self.body.memory_line_s;
         let Moved { again, line_s, visited } = self.moved(outer, inner);
-        let moved = (outer.touched * memory + again * line_s) * inner.area + visited * self.cpu.visit_line_s;
-        let transfer = self.body.line_part * moved / LINE_BYTES;
+        let swept = (outer.touched * self.body.memory_line_s + again * line_s) * inner.area;
+        let transfer = (swept + self.body.line_part * visited * self.cpu.visit_line_s) / LINE_BYTES;
         let terms = Terms {
             compute,
             transfer,
@@ -275,10 +275,14 @@ impl CpuTime {
         // What a row reads was written by the row before: nothing else lies between the two.
         let between = outer.extent * inner.row_extent * self.cores.stored_bytes;
         let far = 1.0 - (self.near_bytes / window).min(1.0);
+        let between = if window <= self.window_limit { between } else { f64::INFINITY };
+        // Operations hide lines of a cache, not those of memory: there its bandwidth decides.
+        let of_memory = 1.0 - (self.last_bytes / between).min(1.0);
+        let shown = of_memory + (1.0 - of_memory) * self.body.line_part;
         Moved {
             // Of what the rows sweep over, the first time counts as touched.
             again: (outer.swept - outer.touched).max(0.0),
-            line_s: self.cpu.line_s(if window <= self.window_limit { between } else { f64::INFINITY }),
+            line_s: shown * self.cpu.line_s(between),
             visited: (outer.visited + outer.points * inner.visits * self.cores.touched_bytes) * far,
         }
     }

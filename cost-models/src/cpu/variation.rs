@@ -57,10 +57,23 @@ impl CpuTime {
         changed
     }
 
-    /// The stencil without the cost of its lines from memory and between the last caches: what its rows, and sweeps
-    /// over windows, take.
-    pub fn cached(&self) -> CpuTime {
-        self.with_memory_line(0.0).with_visit_line(0.0)
+    /// What rows alone take, as they were measured in one tile that stays where it is.
+    pub fn rows_alone(&self) -> CpuTime {
+        self.with_memory_line(0.0).with_hidden_lines(f64::INFINITY)
+    }
+
+    /// The stencil with another part of the time of lines between caches that its operations do not hide.
+    pub fn with_line_part(&self, line_part: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.line_part = line_part;
+        changed
+    }
+
+    /// The stencil whose runs take so much longer, in seconds. Which threads compute what stays as it is.
+    pub fn with_longer_runs(&self, more_s: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.runs.iter_mut().for_each(|run| run.run_s += more_s);
+        changed
     }
 
     /// The stencil with another cost of a line from memory, in seconds.

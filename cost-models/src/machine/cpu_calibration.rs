@@ -48,7 +48,7 @@ pub struct BodyCosts {
     /// Seconds per cache line (64 bytes) from or to memory, beyond those of a line in a cache: what prefetching and
     /// the stencil's own operations do not hide.
     pub memory_line_s: f64,
-    /// The part of the time of all lines that its operations do not hide: 1 where lines take as long as for other stencils.
+    /// The part of the time of lines between caches that its operations do not hide.
     pub line_part: f64,
     /// Root of the mean squared relative error with which these values explain what was measured.
     pub relative_error: f64,

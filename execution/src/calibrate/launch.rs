@@ -11,7 +11,7 @@ use hhc_codegen::strategy::{self, Target};
 use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use toolchain::clock::Timing;
 use toolchain::compiler::CompileOptions;
 use toolchain::interrupt;
@@ -24,8 +24,14 @@ const ALL_THREADS: &str = "-DTW_FEW=0";
 /// waits for its processor: the least of many short ones counts.
 const STEPS: i64 = 10;
 const MOST: usize = 200;
-/// Seconds after which no other one begins.
+/// Seconds after which no other one begins, and after which none does where all of them waited.
 const PATIENCE_S: f64 = 0.3;
+const LAST_PATIENCE_S: f64 = 1.5;
+/// No launch takes so many seconds whose threads have their processors.
+const WAITING_S: f64 = 1e-4;
+/// Time in which threads go to sleep. Two that share a processor each wait for the other one's slice of time, launch after launch; a
+/// sleeper is woken on an idle processor.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Compiles it, into the cache.
 ///
@@ -51,18 +57,25 @@ pub fn measure(threads: usize) -> Result<Quantity> {
     let (program, native) = compile()?;
     native.library().set_threads(threads);
     let mut data = initial::random(&program, Layout::dense(&program, &[1])?, STEPS, 1)?;
-    let mut per_launch = Vec::new();
+    let (mut per_launch, mut least) = (Vec::new(), f64::INFINITY);
     let start = Instant::now();
     // The first one starts the threads.
     for number in 0..=MOST {
         interrupt::check()?;
         let begin = Instant::now();
         native.run(&program, &[], &mut data, STEPS)?;
-        if number > 0 {
-            per_launch.push(begin.elapsed().as_secs_f64() / STEPS as f64);
+        if number == 0 {
+            continue;
         }
-        if number > 0 && start.elapsed().as_secs_f64() > PATIENCE_S {
+        let seconds = begin.elapsed().as_secs_f64() / STEPS as f64;
+        per_launch.push(seconds);
+        least = least.min(seconds);
+        let patience_s = if least < WAITING_S { PATIENCE_S } else { LAST_PATIENCE_S };
+        if start.elapsed().as_secs_f64() > patience_s {
             break;
+        }
+        if seconds > WAITING_S {
+            std::thread::sleep(PAUSE);
         }
     }
     let none = || ExecutionError::Generate("no launch was measured".to_owned());

@@ -1,7 +1,6 @@
 //! Non-negative least squares, for costs: they are sums of what things cost, and nothing costs less than nothing.
 //!
-//! All that a calibration fits is linear in what is unknown: rows (`body`), lines (`transfer`, which otherwise takes a weighted
-//! median), energies. No general minimiser is needed here.
+//! All that a calibration fits is linear in what is unknown: rows (`body`), lines (`transfer`), energies. No general minimiser is needed here.
 
 /// The `x >= 0` that minimises `|A x - y|^2`, by coordinate descent: each coordinate in turn takes its best value
 /// given the others, which converges for this convex problem. `rows` holds the rows of `A`.

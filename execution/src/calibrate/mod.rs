@@ -140,9 +140,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     };
     let mut machine = uncalibrated(&request.name, request.threads);
     let mut calls = Vec::new();
-    // Tiles by the dimension of their stencil.
-    let mut transfers: [Vec<transfer::Transfer>; 3] = Default::default();
-    let mut own_transfers: Vec<Vec<transfer::Transfer>> = Vec::new();
+    let mut lines = Vec::new();
     for (number, program) in request.programs.iter().enumerate() {
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
@@ -153,7 +151,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
             residents[0].measure(&some[..some.len().min(1)], request.threads, (WAKING, WAKING))?;
             calibration.t_sync_s = launch::measure(request.threads)?;
         }
-        let (body, found) = cached_body(residents, (first, near), request)?;
+        let (mut body, found) = cached_body(residents, (first, near), request)?;
         disturbed += found.0;
         unsettled += found.1;
         if number == 0 {
@@ -167,39 +165,31 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
             disturbed += measured.disturbed;
             unsettled += measured.unsettled;
             cpu.working_sets = working_sets(&residents[0], &body, &sets, &measured.seconds);
-            cpu.visit_line_s = HIDDEN * cpu.line_s(2.0 * near);
+            let part = if thorough { 1.0 } else { HIDDEN };
+            cpu.visit_line_s = part * cpu.line_s(2.0 * near);
         }
         calls.push(body.call_s);
-        enter(&residents[0], body, &system, &mut calibration.c_iter_s, &mut cpu);
+        enter(&residents[0], body.clone(), &system, &mut calibration.c_iter_s, &mut cpu);
         calibration.cpu = Some(cpu.clone());
         machine.calibration = Some(calibration.clone());
-        if !thorough {
-            continue;
+        if thorough {
+            progress(&format!("{}: transfers", program.name), part(0.7));
+            let cone = &analysis.cone;
+            let measured = transfer::measure(&machine, program, cone, last_cache, request.rounds)?;
+            disturbed += measured.disturbed;
+            if let Some(costs) = transfer::tile_costs(&measured.tiles) {
+                body.memory_line_s = costs.memory_s;
+                body.line_part = costs.line_part;
+                costs.of_rows(&mut body);
+            }
+        } else {
+            body.memory_line_s = estimated_memory_line(&cpu);
         }
-        progress(&format!("{}: transfers", program.name), part(0.7));
-        let cone = &analysis.cone;
-        let measured = transfer::measure(&machine, program, cone, last_cache, request.rounds)?;
-        disturbed += measured.disturbed;
-        transfers[program.dimension() - 1].extend(&measured.tiles);
-        own_transfers.push(measured.tiles);
-    }
-    let mut lines = transfers.each_ref().map(|tiles| transfer::line_costs(tiles));
-    if thorough {
-        cpu.visit_line_s = lines.iter().flatten().map(|costs| costs.visit_s).fold(0.0, f64::max);
-    } else {
-        let memory_s = estimated_memory_line(&cpu);
-        let costs = transfer::LineCosts { memory_s, visit_s: cpu.visit_line_s, dispersion_s: 0.0 };
-        lines = [Some(costs); 3];
-    }
-    for (number, program) in request.programs.iter().enumerate() {
-        let body = cpu.bodies.get_mut(&program.name).and_then(|of| of.get_mut(body::element(program)));
-        if let (Some(body), Some(costs)) = (body, lines[program.dimension() - 1]) {
-            body.memory_line_s = costs.memory_s;
-            body.line_part = own_transfers.get(number).map_or(1.0, |own| transfer::line_part(own, &costs));
-        }
+        lines.push(body.memory_line_s);
+        enter(&residents[0], body, &system, &mut calibration.c_iter_s, &mut cpu);
     }
     calibration.tau_sync_s = quantity_of(&calls);
-    calibration.l_s_per_word = per_word(&lines, transfers.iter().map(Vec::len).sum());
+    calibration.l_s_per_word = per_word(&lines);
     calibration.cpu = Some(cpu);
     if let Some(mut meter) = thorough.then(Rapl::open).flatten() {
         progress("energies", 0.98);
@@ -223,8 +213,11 @@ pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequ
     let (mut body, _) = cached_body(residents, (first, near), request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
     let Some(cpu) = &mut calibration.cpu else { return Ok(()) };
-    let known = cpu.bodies.values().flat_map(BTreeMap::values).map(|body| body.memory_line_s);
-    body.memory_line_s = median(&known.collect::<Vec<_>>()).unwrap_or_else(|| estimated_memory_line(cpu));
+    let known = |cost: fn(&BodyCosts) -> f64| {
+        median(&cpu.bodies.values().flat_map(BTreeMap::values).map(cost).collect::<Vec<_>>())
+    };
+    body.memory_line_s = known(|body| body.memory_line_s).unwrap_or_else(|| estimated_memory_line(cpu));
+    body.line_part = known(|body| body.line_part).unwrap_or(body.line_part);
     enter(&residents[0], body, &system, &mut calibration.c_iter_s, cpu);
     Ok(())
 }
@@ -270,19 +263,13 @@ pub fn compile_ahead(programs: &[Arc<Program>]) -> Result<()> {
     all.and(idle)
 }
 
-/// From seconds per line of 64 bytes, by dimension, to the median in seconds per word of 4 bytes. A time of nothing would
-/// be no bandwidth at all.
-fn per_word(lines: &[Option<transfer::LineCosts>], measurements: usize) -> Quantity {
+/// From seconds per line of 64 bytes, of all stencils, to seconds per word of 4 bytes. A time of nothing would be no
+/// bandwidth at all.
+fn per_word(lines: &[f64]) -> Quantity {
     let words = cost_models::cpu::LINE_BYTES / 4.0;
-    let of = |part: fn(&transfer::LineCosts) -> f64| {
-        let known: Vec<f64> = lines.iter().flatten().map(part).collect();
-        median(&known).map(|value| value / words)
-    };
-    Quantity {
-        value: of(|costs| costs.memory_s).unwrap_or(0.0).max(1e-16),
-        dispersion: of(|costs| costs.dispersion_s),
-        runs: Some(measurements.max(1) as i64),
-    }
+    let of_words: Vec<f64> = lines.iter().map(|line_s| line_s / words).collect();
+    let quantity = quantity_of(&of_words);
+    Quantity { value: quantity.value.max(1e-16), ..quantity }
 }
 
 /// The costs of rows, in the cache before the last one; with the numbers of disturbed and of unsettled measurements.
