@@ -11,18 +11,44 @@ const OPERATION: f64 = 0.5;
 /// What shifts have to save, as a part of the cycles without them.
 const CLEARLY: f64 = 0.9;
 
+/// Whether vectors that several of so many rows read are kept in registers: there are some, and values are made of sums, products and
+/// quotients of one type alone. Where rows farther than the next ones share less than half of what they read, as those of `star2d2r`, so
+/// many rows at once have more of them than pays (decision 115).
+pub fn keeps_rows(program: &Program, statement: &Statement, rows: usize) -> bool {
+    let reads = &statement.reads;
+    let next = |read: &Access| {
+        let mut offset = read.offset.clone();
+        offset[0] += 1;
+        (read.field, read.time, offset)
+    };
+    let is_shared = |read: &&Access| {
+        reads.iter().any(|other| (other.field, other.time, other.offset.clone()) == next(read))
+    };
+    let shared = reads.iter().filter(is_shared).count();
+    let reach = reads.iter().map(|read| read.offset[0].abs()).max().unwrap_or(0);
+    let pays = shared > 0 && (reach < 2 || 2 * shared >= reads.len());
+    pays && lane_operations(program, statement, rows).is_some()
+}
+
+/// Operations of a point of such a statement.
+fn lane_operations(program: &Program, statement: &Statement, rows: usize) -> Option<usize> {
+    let element = program.field(statement.target).element;
+    let is_one_row = program.dimension() < 2 || rows < 2;
+    if is_one_row
+        || statement.reads.is_empty()
+        || !statement.locals.is_empty()
+        || !statement.congruences().is_empty()
+    {
+        return None;
+    }
+    let is_alike = |read: &Access| program.field(read.field).element == element;
+    operations(&statement.value, element).filter(|_| statement.reads.iter().all(is_alike))
+}
+
 /// From which distance along the row on neighbours are shifted out of whole vectors where so many rows run at once; `None` where
 /// loads are as good, or values are not made of sums, products and quotients of one type alone.
 pub fn shifted_from(program: &Program, statement: &Statement, rows: usize) -> Option<i64> {
-    let element = program.field(statement.target).element;
-    let is_one_row = program.dimension() < 2 || rows < 2;
-    if is_one_row || !statement.locals.is_empty() || !statement.congruences().is_empty() {
-        return None;
-    }
-    let operations = operations(&statement.value, element)?;
-    if statement.reads.iter().any(|read| program.field(read.field).element != element) {
-        return None;
-    }
+    let operations = lane_operations(program, statement, rows)?;
     let cycles = |from: i64| cycles(statement, rows, operations, from);
     let farthest = statement.reads.iter().map(|read| along(read).abs()).max()?;
     let loaded = cycles(farthest + 1);
@@ -78,6 +104,23 @@ fn operations(expr: &Expr, element: ElementType) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_kept_where_they_share_enough() {
+        let keeps = |name: &str| {
+            let program = polyhedral::shipped::load(name).unwrap();
+            let statement = &program.statements[0];
+            let rows = crate::geometry::rows_at_once(&program, statement)[0];
+            keeps_rows(&program, statement, rows)
+        };
+        for name in ["heat2d", "box2d1r", "box2d2r", "heat3d", "box3d1r"] {
+            assert!(keeps(name), "{name}");
+        }
+        // Stars of radius 2, a root, one row at once.
+        for name in ["star2d2r", "star3d2r", "gradient2d", "heat1d"] {
+            assert!(!keeps(name), "{name}");
+        }
+    }
 
     #[test]
     fn neighbours_are_shifted_where_loads_across_lines_are_the_bound() {

@@ -5,7 +5,7 @@ use crate::harness::{
 };
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use toolchain::compiler::{Compiler, Language};
@@ -90,9 +90,50 @@ fn shipped_stencils() {
 #[test]
 fn programs() {
     for name in ["mixed2d", "arrhenius2d", "depth8_2d", "limiter1d"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
-        check(&parsed(name, &std::fs::read_to_string(path).unwrap()));
+        check(&parsed(name, &std::fs::read_to_string(program_path(name)).unwrap()));
     }
+}
+
+/// Rows in explicit vectors of 32 bytes, as gcc compiles them for AVX2, and a fault in them that is found.
+#[test]
+fn vectors_that_are_kept() {
+    if !has_kept_vectors() {
+        println!("SKIPPED: rows are in explicit vectors with gcc and AVX2 only");
+        return;
+    }
+    let options = ["-march=native", "-DTW_VECTOR=32"];
+    let sanitized: Vec<&str> = options.iter().copied().chain(CHECKED).collect();
+    let sanitizers = execution::equivalence::has_sanitizers();
+    for name in ["heat2d", "box2d2r", "heat3d"] {
+        let program = shipped(name);
+        let double = parsed(name, &program.to_source().replace("f32", "f64"));
+        for program in [program, double] {
+            let plan = planned(&program, "hhc", &hexagonal_tile(&program, 2, 6, &[9, 8])).plan;
+            for options in [&options[..], &sanitized[..]].into_iter().take(1 + usize::from(sanitizers)) {
+                let output = standalone_of(&plan, options, None);
+                let text = String::from_utf8_lossy(&output.stdout);
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success() && text.contains("check: 0 of"), "{name}: {text}{errors}");
+            }
+        }
+    }
+    let heat = shipped("heat2d");
+    let plan = planned(&heat, "hhc", &hexagonal_tile(&heat, 2, 6, &[9, 8])).plan;
+    let fault = ("__asm__(\"\" : \"+x\"(lanes))", "((lanes) += 1)");
+    let output = standalone_of(&plan, &options, Some(fault));
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Whether the compiler is gcc, and this processor has AVX2.
+fn has_kept_vectors() -> bool {
+    let compiler = Compiler::find(Language::C).unwrap();
+    let macros = run(compiler.command().args(["-march=native", "-dM", "-E", "-x", "c", "/dev/null"]));
+    let macros = String::from_utf8_lossy(&macros.stdout);
+    macros.contains("__AVX2__") && !macros.contains("__clang__")
+}
+
+fn program_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"))
 }
 
 /// Threads with memory of their own, with every access and every sum of integers checked where the compiler can.

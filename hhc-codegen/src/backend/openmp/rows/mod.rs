@@ -191,7 +191,9 @@ impl<'a> Update<'a> {
     fn inner_functions(&self) -> impl Iterator<Item = String> {
         self.rows.iter().flat_map(|&rows| {
             let block = self.block(rows).print(Dialect::C);
-            [Some(block), self.shifted(rows), Some(self.row(rows).print(Dialect::C))].into_iter().flatten()
+            [Some(block), self.kept(rows), self.shifted(rows), Some(self.row(rows).print(Dialect::C))]
+                .into_iter()
+                .flatten()
         })
     }
 
@@ -323,6 +325,7 @@ impl<'a> Update<'a> {
     fn row(&self, rows: usize) -> Function {
         let row = self.row_name(rows);
         let block = format!("{row}_block");
+        let vector = self.kept_name(rows).unwrap_or_else(|| block.clone());
         let (first, last, x) = (var("first"), var("last"), var("x"));
         let mut body = Block::new();
         let width = if rows >= ROWS_IN_VECTORS && self.narrowest() {
@@ -341,7 +344,7 @@ impl<'a> Update<'a> {
         ));
         let next = &x + &width;
         let mut each: Block = self.ahead(rows).collect();
-        let usual = self.call(&block, x.clone(), next.clone());
+        let usual = self.call(&vector, x.clone(), next.clone());
         each.push(match self.shifted_name(rows) {
             Some(shifted) => {
                 let is_inside = (&first + &width).le(&x).and((&next + &width).le(&last));
@@ -363,10 +366,10 @@ impl<'a> Update<'a> {
             body.comment(
                 "Whole aligned blocks. The first and the last block may overlap them: those points run twice.",
             );
-            body.push(self.call(&block, first.clone(), &first + &width));
+            body.push(self.call(&vector, first.clone(), &first + &width));
             body.push(Stmt::declare(INT, "x", &first + &width - misaligned));
             body.push(whole);
-            body.push(Stmt::when(x.lt(&last), self.call(&block, &last - &width, last)));
+            body.push(Stmt::when(x.lt(&last), self.call(&vector, &last - &width, last)));
         }
         self.inner(row).body(body)
     }
