@@ -22,9 +22,18 @@ const TWO_FIELDS: &str = "stencil two(t, i, j) {
     u[t+1, i, j] = u[t, i-1, j] + u[t, i+1, j] + 0.5 * (v[t+1, i-1, j] + v[t, i, j+1]) for 2 <= i < n0 - 2, 1 <= j < n1 - 3;
 }";
 
+/// Two coefficients, one of which is read farther than the field.
+const WEIGHTED: &str = "stencil weighted(t, i, j) {
+    field u: f32;
+    coefficient a: f32;
+    coefficient b: f32;
+    u[t+1, i, j] = a[i-1, j+2] * u[t, i, j-1] + b[i+1, j] * u[t, i-1, j] + b[i-2, j] * u[t, i+1, j];
+}";
+
 fn program(stencil: &str, double: bool) -> Arc<Program> {
     let program = match stencil {
         "two" => polyhedral::parse("two", TWO_FIELDS).unwrap(),
+        "weighted" => polyhedral::parse("weighted", WEIGHTED).unwrap(),
         shipped => Program::clone(&polyhedral::shipped::load(shipped).unwrap()),
     };
     Arc::new(if double { program.with_element_type(ElementType::F64) } else { program })
@@ -69,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn teams_are_those_of_the_plan(
-        stencil in prop::sample::select(vec!["heat2d", "asym2d", "box2d2r", "varcoef2d", "star2d3r"]),
+        stencil in prop::sample::select(vec!["heat2d", "asym2d", "box2d2r", "varcoef2d", "star2d3r", "weighted"]),
         rpl in 1i64..5, each in 1i64..4, warps in 1i64..4, rows in 1i64..30,
         n0 in 9i64..60, n1 in 20i64..300, steps in 1i64..9, double: bool,
     ) {

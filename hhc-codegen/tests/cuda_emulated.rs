@@ -14,6 +14,7 @@ use hhc_codegen::storage::{Axis, Place, Transfer};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
 use polyhedral::program::Program;
+use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use toolchain::cache::Cache;
@@ -140,6 +141,131 @@ fn teams_of_warps() {
             team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
         }
     }
+}
+
+/// Two coefficients of two types, one of which is read farther than the field, on both sides.
+const WEIGHTED: &str = "stencil weighted(t, i, j) {
+    field u: f32;
+    coefficient a: f32;
+    coefficient b: f64;
+    let beside = a[i-1, j+2] * u[t, i, j-1] + a[i, j-1] * u[t, i, j+1];
+    u[t+1, i, j] = 0.25 * beside + b[i+1, j] * u[t, i-1, j] + b[i-2, j+1] * (u[t, i+1, j] - a[i, j]);
+}";
+
+/// Every second tile, or all.
+#[test]
+fn teams_with_coefficients() {
+    let problems: [(&[i64], i64); 6] =
+        [(&[23, 171], 9), (&[16, 152], 3), (&[11, 131], 1), (&[9, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
+    let weighted = || polyhedral::parse("weighted", WEIGHTED).unwrap();
+    let decides = WEIGHTED.replace("0.25 * beside", "max(0.25 * beside, b[i, j])");
+    let decides = || polyhedral::parse("decides", &decides).unwrap();
+    let double = || weighted().with_element_type(polyhedral::program::ElementType::F64);
+    let programs: [(&dyn Fn() -> Program, &str); 4] = [
+        (&weighted, "rpl=2,steps=2,warps=3,rows=5"),
+        (&double, "rpl=4,steps=1,warps=2,rows=6"),
+        (&decides, "rpl=3,steps=1,warps=2,rows=5"),
+        (&weighted, "rpl=4,steps=3,warps=1,rows=4"),
+    ];
+    for (number, (program, tile)) in programs.into_iter().enumerate() {
+        if number % 2 == 0 || everything() {
+            team(program(), "warp-pipeline", tile, &problems);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 0, ..ProptestConfig::with_cases(if everything() { 12 } else { 2 }) })]
+
+    /// Of any sizes, on any grids; such plans are proved, too.
+    #[test]
+    fn coefficients_in_any_team(
+        tile in (1i64..5, 1i64..4, 1i64..4, 3i64..12).prop_map(|(points, steps, warps, rows)| {
+            format!("rpl={points},steps={},warps={warps},rows={rows}", if points == 1 { 1 } else { steps })
+        }),
+        problems in prop::collection::vec((5i64..45, 5i64..260, 1i64..11), 5),
+    ) {
+        let program = Arc::new(polyhedral::parse("weighted", WEIGHTED).unwrap());
+        let sizes = TileSizes::parse(&tile).unwrap();
+        let own = strategy::by_name("warp-pipeline").unwrap();
+        pipeline::plan(&program, own, &sizes, Target::Cuda).unwrap();
+        let sizes: Vec<[i64; 2]> = problems.iter().map(|&(n0, n1, _)| [n0, n1]).collect();
+        let problems: Vec<(&[i64], i64)> =
+            sizes.iter().zip(&problems).map(|(size, &(.., steps))| (&size[..], steps)).collect();
+        team(Program::clone(&program), "warp-pipeline", &tile, &problems);
+    }
+}
+
+/// Whatever runs a wrong plan or text on a grid of several strips and chunks finds it, in one of the pacings.
+fn found_by_the_emulator(plan: &hhc_codegen::KernelPlan, of: &dyn Fn(String) -> String) -> bool {
+    let program = &plan.program;
+    let cuda = cuda::generate(plan, &CudaOptions::default()).unwrap();
+    let own = device(&cuda);
+    let own = DeviceProgram { source: of(own.source.clone()), ..own };
+    let emulator =
+        Emulator::compile_with(plan, &own, &Compiler::find(Language::Cxx).unwrap(), &CACHE).unwrap();
+    let parameters = reference::default_parameters(program);
+    Schedule::adversarial(7).into_iter().any(|schedule| {
+        let layout = Layout::dense(program, &[29, 150]).unwrap();
+        let mut expected = ProgramData::zeroed_with(program, layout).unwrap();
+        initial::fill_random(program, &mut expected, 42).unwrap();
+        let mut found = expected.try_clone().unwrap();
+        reference::run_quietly(program, &parameters, &mut expected, 7).unwrap();
+        let report = emulator.run(&parameters, &mut found, 7, schedule).unwrap();
+        !report.is_clean() || compare(program, &expected, &found, 7).mismatches > 0
+    })
+}
+
+/// Mistakes with rows of coefficients: the proof finds those of the plan, the emulator those that do harm (every second one, or all).
+#[test]
+fn coefficients_with_mistakes() {
+    let program = Arc::new(polyhedral::parse("weighted", WEIGHTED).unwrap());
+    let strategy = strategy::by_name("warp-pipeline").unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let tile = TileSizes::parse("rpl=2,steps=2,warps=3,rows=9").unwrap();
+    let plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
+    type Change = fn(&mut Kernel);
+    fn moves<'a>(kernel: &'a mut Kernel, what: &str) -> &'a mut Transfer {
+        let found = kernel.transfers.iter_mut().find(|transfer| transfer.comment == what);
+        found.unwrap_or_else(|| panic!("{what}"))
+    }
+    let changes: [(&str, bool, Change); 5] = [
+        ("half as many rows", true, |kernel| {
+            let Axis::Ring { extent, .. } = &mut kernel.storages[2].axes[0] else { panic!() };
+            *extent /= 2;
+        }),
+        ("a row later", true, |kernel| {
+            let rows = &mut moves(kernel, "a row of b").ranges[0];
+            (rows.low, rows.high) = (rows.low.clone() - 1, rows.high.clone() - 1);
+        }),
+        ("a column less", true, |kernel| {
+            let columns = &mut moves(kernel, "a row of a").ranges[1];
+            columns.high = columns.high.clone() - 1;
+        }),
+        ("not the first row", false, |kernel| {
+            let rows = &mut moves(kernel, "a row of a").ranges[0];
+            rows.low = rows.low.clone().max(var("b0") * 9 + 1);
+        }),
+        ("by the last warp", false, |kernel| moves(kernel, "a row of b").when = vec![var("w") - 2]),
+    ];
+    for (number, (what, harmful, change)) in changes.into_iter().enumerate() {
+        let mut wrong = plan.clone();
+        change(&mut wrong.kernels[0]);
+        let refused = prove::prove(&wrong, &[]);
+        assert!(refused.is_err(), "{what}: by the proof");
+        println!("{what}: {}", refused.unwrap_err());
+        if harmful && (number % 2 == 0 || everything()) {
+            assert!(found_by_the_emulator(&wrong, &|text| text), "{what}: by the emulator");
+        }
+    }
+    // Copies that nobody waits for.
+    let hasty = |text: String| {
+        let wait = "tw_copy_wait<";
+        assert!(text.contains(wait));
+        text.replace(wait, "tw_copy_wait<100 + ")
+    };
+    assert!(!found_by_the_emulator(&plan, &|text| text), "the plan as it is");
+    assert!(found_by_the_emulator(&plan, &hasty), "copies that nobody waits for");
 }
 
 /// The same in three dimensions: several blocks along each of them, with slices of one row and of more, and rows that are read in

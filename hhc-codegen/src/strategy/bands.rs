@@ -15,7 +15,7 @@
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, TimeBands};
 use crate::storage::Slot;
-use polyhedral::program::{FieldId, FieldRole, Program};
+use polyhedral::program::{Access, FieldId, FieldRole, Program};
 
 /// Slots of the arrays that bands alternate between.
 pub const SLOTS: i64 = 2;
@@ -171,15 +171,20 @@ pub fn one_level_in_two_slots(program: &Program) -> Result<(), String> {
 
 /// How far statements read fields that change, per dimension: towards smaller and towards larger indices.
 pub fn reach(program: &Program) -> Vec<(i64, i64)> {
+    reach_among(program, |read| program.field(read.field).role != FieldRole::Coefficient)
+}
+
+/// The same of all fields.
+pub fn reach_of_all(program: &Program) -> Vec<(i64, i64)> {
+    reach_among(program, |_| true)
+}
+
+fn reach_among(program: &Program, wanted: impl Fn(&Access) -> bool) -> Vec<(i64, i64)> {
     let reads = || program.statements.iter().flat_map(|statement| &statement.reads);
-    let states = || reads().filter(|read| program.field(read.field).role != FieldRole::Coefficient);
-    (0..program.dimension())
-        .map(|d| {
-            let low = states().map(|read| -read.offset[d]).max().unwrap_or(0);
-            let high = states().map(|read| read.offset[d]).max().unwrap_or(0);
-            (low.max(0), high.max(0))
-        })
-        .collect()
+    let farthest =
+        |of: &dyn Fn(&Access) -> i64| reads().filter(|read| wanted(read)).map(of).max().unwrap_or(0).max(0);
+    let along = |d: usize| (farthest(&|read| -read.offset[d]), farthest(&|read| read.offset[d]));
+    (0..program.dimension()).map(along).collect()
 }
 
 #[cfg(test)]

@@ -43,7 +43,9 @@ pub struct Demand {
     pub diagonal: bool,
     /// Other fields are read.
     pub others: bool,
-    /// It needs many registers besides the values: other fields, conditions or divisions.
+    /// It decides by values, or divides, which needs many registers besides the values.
+    pub decides: bool,
+    /// It needs many of them for one of these reasons.
     pub costly: bool,
 }
 
@@ -52,13 +54,15 @@ impl Demand {
     pub fn of(program: &Program) -> Demand {
         let statement = &program.statements[0];
         let others = statement.reads.iter().any(|read| read.field != statement.target);
+        let decides = !decides_nothing(program, 0) || divides(program);
         let off_axes = |read: &Access| read.offset.iter().filter(|&&at| at != 0).count() > 1;
         Demand {
             double: program.field(statement.target).element == ElementType::F64,
             wide: bands::reach(program).iter().map(|(low, high)| low + high).max().unwrap_or(0),
             diagonal: statement.reads.iter().any(off_axes),
             others,
-            costly: others || !decides_nothing(program, 0) || divides(program),
+            decides,
+            costly: others || decides,
         }
     }
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! of which the own rows and columns are its own and the others are computed by its neighbours, too. It loads the box of `n = 0`, as
-//! far as the grid has it, takes those of `n = 0, steps, 2*steps, ..` out of links and puts those of `n = steps, 2*steps, ..` into
+//! far as the grid has it, of the field and of each coefficient, takes those of `n = 0, steps, 2*steps, ..` out of links and puts those of `n = steps, 2*steps, ..` into
 //! them, and stores that of `n = D`.
 //!
 //! Sizes other than rows are few, and rows matter by how many blocks there are and how long the longest of them is: of all rows that
@@ -25,7 +25,7 @@ use crate::counts::tile::TileCounts;
 use crate::counts::work::TileWork;
 use crate::geometry::{ADDRESS_REGISTERS, WARP, operand_registers, register_bound, storage_bytes};
 use crate::strategy::bands::{self, Bands};
-use crate::strategy::streams::{Closed, chunks, common, of_launches, points, words_of_coefficients};
+use crate::strategy::streams::{Closed, chunks, common, of_launches, points};
 
 /// Values of the sizes that a search looks at.
 const POINTS: [i64; 7] = [2, 4, 6, 8, 10, 12, 16];
@@ -67,7 +67,7 @@ pub(super) fn counts(
     let whole = sizes::of(tile);
     let bands = Bands { depth: whole.depth() };
     let lengths = bands.lengths(problem.steps);
-    let reach = bands::reach(program);
+    let reach = bands::reach_of_all(program);
     let [rows, columns] = program.domain(0, &problem.size)[..] else {
         return Err("it streams in two dimensions".to_owned());
     };
@@ -163,10 +163,9 @@ impl Block<'_> {
             counts.copies += computed - own;
             lanes += number * ((points(width) + WARP - 1) / WARP) * WARP;
             counts.fast_words += computed * (reads + 1);
-            counts.words_in += number * words_of_coefficients(program, 0, [1, points(width), 1]);
         }
         counts.lane_rounds = (lanes + on.lanes - 1) / on.lanes;
-        counts.words_in += box_of(0, &grid, -(1 + AHEAD));
+        counts.words_in += (1 + team.coefficients().len() as i64) * box_of(0, &grid, -(1 + AHEAD));
         counts.words_out = points(common(rows(depth), domain[0])) * points(common(columns(depth), domain[1]));
         for warp in 0..sizes.warps {
             let behind = warp * team.skew();

@@ -95,7 +95,7 @@ impl Strategy for WarpPipeline {
             program,
             bands,
             sizes,
-            reach: bands::reach(program),
+            reach: bands::reach_of_all(program),
             field: program.statements[0].target,
             narrow,
         };

@@ -15,6 +15,8 @@ pub(super) enum Move {
     On,
     /// From the arrays into the first link.
     Load,
+    /// From the arrays into the rows of a coefficient that all warps read, by its place among those that are read.
+    Weigh(usize),
     /// From the link before the warp into its ring, and back into the one behind it.
     Receive,
     Send,
@@ -30,11 +32,12 @@ impl Team<'_> {
             Move::Left => !self.narrow && left > 0,
             Move::Right => !self.narrow && right > 0,
             Move::Edges => self.narrow,
-            Move::On | Move::Load | Move::Receive | Move::Send | Move::Store => true,
+            Move::On | Move::Load | Move::Weigh(_) | Move::Receive | Move::Send | Move::Store => true,
         };
-        use Move::{Edges, Left, Load, On, Receive, Right, Send, Store};
+        use Move::{Edges, Left, Load, On, Receive, Right, Send, Store, Weigh};
+        let weights = (0..self.coefficients().len()).map(Weigh);
         let all = [Load, Store, Left, Right, Edges, On, Receive, Send];
-        all.into_iter().filter(is_there).collect()
+        weights.chain(all).filter(is_there).collect()
     }
 
     /// A transfer of the same kernel as a supplier.

@@ -6,6 +6,7 @@ use crate::strategy::bands;
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use polyhedral::program::Program;
+use std::collections::BTreeSet;
 
 /// Their names.
 pub(super) const NAMES: [&str; 4] = ["rpl", "steps", "warps", "rows"];
@@ -78,7 +79,7 @@ pub(super) fn of(tile: &TileSizes) -> Sizes {
 /// Whether a strip has points of its own.
 pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
     let sizes = of(tile);
-    let (low, high) = bands::reach(program)[1];
+    let (low, high) = bands::reach_of_all(program)[1];
     let ghosts = sizes.depth() * (low + high);
     if ghosts < sizes.columns() {
         return Ok(());
@@ -103,8 +104,12 @@ pub(super) fn short(sizes: Sizes) -> Sizes {
 
 /// Sizes that neither spill registers nor compute many points twice, the fastest of those that were tried on an H100.
 pub(super) fn default(program: &Program) -> TileSizes {
-    let Demand { double, wide, diagonal, others, costly } = Demand::of(program);
-    let (points, steps, warps) = match (costly, double, wide) {
+    let Demand { double, wide, diagonal, others, decides, .. } = Demand::of(program);
+    let (points, steps, warps) = match (decides, double, wide) {
+        // Rows of coefficients are in registers while a step reads them.
+        (false, false, 0..=2) if others => (8, 2, 4),
+        (false, true, 0..=2) if others => (4, 2, 4),
+        (false, ..) if others => (4, 1, 8),
         (true, false, 0..=2) if others => (4, 1, 8),
         (true, false, 0..=2) => (8, 1, 8),
         (true, true, 0..=2) => (2, 1, 8),
@@ -118,7 +123,7 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (false, true, 3..=4) => (6, 2, 4),
         (false, true, _) => (4, 1, 8),
     };
-    let (low, high) = bands::reach(program)[1];
+    let (low, high) = bands::reach_of_all(program)[1];
     // As many warps as leave a strip three quarters of its columns.
     let most = points * WARP / (4 * steps * (low + high)).max(1);
     let sizes = [points, steps, most.clamp(1, warps), ROWS];
@@ -137,10 +142,18 @@ fn resident(program: &Program, sizes: Sizes) -> i64 {
 pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     const OTHERS: i64 = 60;
     const MOST: i64 = 255;
-    let (down, up) = bands::reach(program)[0];
+    let (down, up) = bands::reach_of_all(program)[0];
     let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
     let rows = sizes.steps * (down + up + 1) * sizes.points * words;
-    (rows + OTHERS.max(rows / 4)).min(MOST)
+    let weights = rows_of_coefficients(program) as i64 * sizes.points * words;
+    (rows + OTHERS.max(rows / 4) + weights).min(MOST)
+}
+
+/// Rows of coefficients that a step reads.
+pub(super) fn rows_of_coefficients(program: &Program) -> usize {
+    let statement = &program.statements[0];
+    let others = statement.reads.iter().filter(|read| read.field != statement.target);
+    others.map(|read| (read.field.0, read.offset[0])).collect::<BTreeSet<_>>().len()
 }
 
 /// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
@@ -156,7 +169,7 @@ pub(super) fn with_rows(
 ) -> TileSizes {
     let sizes = of(tile);
     let at_once = multiprocessors * resident(program, sizes);
-    let reach = bands::reach(program);
+    let reach = bands::reach_of_all(program);
     let (low, high) = reach[1];
     let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);
     let strips = ceil_div(size[1], own).max(1);

@@ -28,7 +28,8 @@ pub(super) struct Team<'a> {
     pub(super) program: &'a Program,
     pub(super) bands: Bands,
     pub(super) sizes: Sizes,
-    /// How far the statement reads, per dimension: towards smaller and larger indices.
+    /// How far the statement reads, per dimension: towards smaller and larger indices. Coefficients, too: of them a block has the
+    /// rows and columns that it has of the field.
     pub(super) reach: Vec<(i64, i64)>,
     pub(super) field: FieldId,
     /// Whether it is for grids narrower than a strip.

@@ -3,6 +3,7 @@
 //! ```text
 //! for position c of the stream:
 //!     forall w in 0 .. warps:                              with n = c - skew*w, the newest row of level t0 + steps*w
+//!         w = 0: row n + 3 of each coefficient             from the arrays into its rows, which all warps read
 //!         w = 0: row n + 3                                 from the arrays into link[0]
 //!         w = warps - 1: row n - 1 - up*steps of the last  from link[warps] into the arrays: it left the warp one position before
 //!         for m in 0 .. steps:                             with y = n - up*(m + 1)
@@ -23,20 +24,19 @@ use super::sizes::Sizes;
 use super::strips::{BLOCK_NAMES, MEMBER, POSITION, Team};
 use crate::int_expr::int;
 use crate::plan::{Instance, Kernel, Loop, Role, RowOrder, decides_nothing};
-use crate::storage::{Memory, Place, Read, Slot, Supplier, Sync};
+use crate::storage::{Memory, Read, Supplier, Sync};
 use crate::strategy::bands;
 use polyhedral::program::{Access, FieldRole, Program};
 
 /// Whether lanes may compute points that nobody needs, from values that are none.
 pub(super) fn computes_junk(program: &Program) -> bool {
-    let statement = &program.statements[0];
-    statement.reads.iter().all(|read| read.field == statement.target) && decides_nothing(program, 0)
+    decides_nothing(program, 0)
 }
 
 impl Team<'_> {
     fn read(&self, access: &Access) -> Read {
         if self.program.field(access.field).role == FieldRole::Coefficient {
-            return Read { place: Place::Arrays(Slot::OfLevel), suppliers: Vec::new() };
+            return self.coefficient(access);
         }
         self.out_of_ring(&Self::group())
     }

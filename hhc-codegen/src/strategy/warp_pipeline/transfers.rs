@@ -5,7 +5,7 @@ use super::rings::LINK;
 use super::strips::{AHEAD, MEMBER, POSITION, Team};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::Range;
-use crate::storage::{Moment, POINT_NAMES, Place, Read, Region, Supplier, Sync, Transfer};
+use crate::storage::{Moment, POINT_NAMES, Place, Read, Region, Slot, Supplier, Sync, Transfer};
 
 impl Team<'_> {
     pub(super) fn transfer(&self, of: Move, stored: &[Supplier]) -> Transfer {
@@ -69,6 +69,19 @@ impl Team<'_> {
                     when: vec![int(0) - member],
                     moment: Moment::Start,
                     ..transfer(&comment, self.bands.first(), (&int(0), &loaded), from, to)
+                }
+            }
+            Move::Weigh(number) => {
+                let field = self.coefficients()[number];
+                let comment = format!("a row of {}", self.program.field(field).name);
+                let from = Read { place: Place::Arrays(Slot::OfLevel), suppliers: Vec::new() };
+                let to = Self::weights(number);
+                Transfer {
+                    field,
+                    when: vec![int(0) - member],
+                    junk: None,
+                    moment: Moment::Start,
+                    ..transfer(&comment, int(0), (&int(0), &loaded), from, to)
                 }
             }
             Move::Receive => {

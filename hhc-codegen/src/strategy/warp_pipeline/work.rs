@@ -7,12 +7,15 @@ use crate::counts::accounting::Accounting;
 use crate::counts::{Problem, TileCounts, TileWork, Work};
 use crate::geometry::WARP;
 use crate::strategy::bands;
-use polyhedral::program::ElementType;
+use polyhedral::program::{Access, ElementType};
+use std::collections::BTreeSet;
 
 /// Instructions of a warp at a position besides rows and what it takes and leaves: its loop, the barrier, tests.
 const POSITION: f64 = 12.0;
 /// Those of the first and of the last warp, which load and store.
 const LOADS: f64 = 20.0;
+/// Those for the place of a coefficient's row.
+const PLACE: f64 = 4.0;
 /// Bytes of an access.
 const ACCESS: i64 = 16;
 
@@ -36,7 +39,7 @@ pub(super) fn of_kernel(problem: &Problem, sizes: Sizes, counts: &TileCounts) ->
 
 /// Positions of the stream of a block inside the grid.
 fn positions(problem: &Problem, sizes: Sizes) -> i64 {
-    let (down, up) = bands::reach(&problem.program)[0];
+    let (down, up) = bands::reach_of_all(&problem.program)[0];
     sizes.rows + sizes.depth() * (down + up) + 2 * sizes.warps + 2
 }
 
@@ -45,29 +48,38 @@ fn positions(problem: &Problem, sizes: Sizes) -> i64 {
 /// ```text
 /// issued = W * (C * (R * operations + neighbours + boundary points) + 2 R / elements of an access + POSITION) + LOADS
 /// ```
+///
+/// and, for each row of a coefficient that a step reads, `R / elements of an access + PLACE` in each step.
 fn position(problem: &Problem, sizes: Sizes) -> Work {
     let element = problem.element();
     let words = element.bytes() as f64 / 4.0;
     let Sizes { points, steps, warps, .. } = sizes;
     let [points, steps, warps] = [points, steps, warps].map(|size| size as f64);
-    let (left, right) = bands::reach(&problem.program)[1];
+    let (left, right) = bands::reach_of_all(&problem.program)[1];
     let across = (left + right) as f64 * words;
     let statement = &problem.program.statements[0];
-    let mut rows: Vec<_> = statement.reads.iter().filter(|read| read.offset[1] != 0).collect();
-    rows.sort_by_key(|read| read.offset[0]);
-    rows.dedup_by_key(|read| read.offset[0]);
-    let shuffles = steps * across * rows.len() as f64;
+    let rows = |wanted: &dyn Fn(&Access) -> bool| {
+        let wanted = statement.reads.iter().filter(|read| wanted(read));
+        wanted.map(|read| (read.field.0, read.offset[0])).collect::<BTreeSet<_>>().len() as f64
+    };
+    let shuffles = steps * across * rows(&|read| read.offset[1] != 0);
+    let weights = sizes::rows_of_coefficients(&problem.program) as f64;
+    let others = statement.reads.iter().filter(|read| read.field != statement.target);
+    let coefficients = others.map(|read| read.field.0).collect::<BTreeSet<_>>().len() as f64;
     let operations = Accounting::new(problem).iteration().arithmetic * WARP as f64;
     let arithmetic = warps * steps * points * operations;
-    let accesses = warps * 2.0 * (points / (ACCESS / element.bytes() as i64) as f64).ceil();
-    let issued = arithmetic + warps * (steps * across + POSITION) + LOADS + warps * shuffles + accesses;
+    let of_a_row = (points / (ACCESS / element.bytes() as i64) as f64).ceil();
+    let accesses = warps * (2.0 * of_a_row + steps * weights * (of_a_row + PLACE));
+    let loads = LOADS * (1.0 + 0.5 * coefficients);
+    let issued = arithmetic + warps * (steps * across + POSITION) + loads + warps * shuffles + accesses;
     // A double-length operation takes two cycles of a scheduler at least.
     let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
     Work {
         issued,
         arithmetic,
-        shared: warps * words * (2.0 * points + shuffles) + 2.0 * words * points,
-        ahead: 2.0 * points * WARP as f64,
+        shared: warps * words * ((2.0 + steps * weights) * points + shuffles)
+            + (2.0 + coefficients) * words * points,
+        ahead: (2.0 + coefficients) * points * WARP as f64,
         // All warps are at the same place, so that nobody fills the others' waits: for neighbours in other lanes at each step, for
         // the row that comes, and the barrier.
         chain: longest.max(issued / 4.0),

@@ -53,7 +53,11 @@ impl Team<'_> {
                 factor => Some(sum + c_tree::int(factor) * var(name)),
             },
         )?;
-        Some(Expr::binary(BinaryOp::Rem, sum, extent))
+        // No term is negative.
+        Some(match extent.count_ones() {
+            1 => Expr::binary(BinaryOp::BitAnd, sum, extent - 1),
+            _ => Expr::binary(BinaryOp::Rem, sum, extent),
+        })
     }
 
     /// The number of the first element of a row in a storage, over which `own` elements are counted.

@@ -17,6 +17,7 @@
 
 mod cells;
 mod columns;
+mod copies;
 mod facts;
 mod moves;
 mod part;
@@ -34,11 +35,12 @@ use super::text::shared;
 use super::ways::{FOLLOWING, Ways, further};
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
-use crate::plan::{Kernel, KernelPlan, Loop};
+use crate::plan::{Instance, Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
 use c_tree::{Block, Declaration, Expr, Stmt, call, name, var};
 use polyhedral::program::{FieldId, FieldRole};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use sums::{constant, gathered, gathered_long};
 
 /// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
@@ -152,8 +154,26 @@ impl<'a> Team<'a> {
         };
         let rows: i64 =
             self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
-        let of_a_thread = (rows + others(rows)).min(MOST);
+        let of_a_thread = (rows + others(rows) + self.rows_of_coefficients()).min(MOST);
         (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
+    }
+
+    /// Registers for the rows of coefficients that one row of the group reads from shared memory.
+    fn rows_of_coefficients(&self) -> i64 {
+        let program = &self.plan.program;
+        let of_instance = |instance: &Instance| -> i64 {
+            let reads = program.statements[instance.statement].reads.iter().zip(&instance.reads);
+            let rows: BTreeSet<_> = reads
+                .filter(|(access, read)| {
+                    let role = program.field(access.field).role;
+                    role == FieldRole::Coefficient && read.place.storage().is_some()
+                })
+                .map(|(access, _)| (access.field.0, &access.offset[..access.offset.len() - 1]))
+                .collect();
+            let words = |field: usize| program.fields[field].element.bytes() as i64 / 4;
+            rows.iter().map(|(field, _)| self.points * words(*field)).sum()
+        };
+        self.kernel.instances.iter().map(of_instance).max().unwrap_or(0)
     }
 
     /// The body of the kernel.

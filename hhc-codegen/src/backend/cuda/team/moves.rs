@@ -61,8 +61,11 @@ impl Team<'_> {
             }
         }
         // Groups of copies are counted by positions, whether there is a row or not.
-        if matches!(transfer.from.place, Place::Arrays(_)) && !self.in_registers(&transfer.to) {
+        if self.copies(transfer) {
             block.push(Stmt::call("tw_copy_commit", []));
+            if let Some(groups) = self.groups_before_rows(transfer) {
+                block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
+            }
         }
         block
     }
@@ -324,24 +327,6 @@ impl Team<'_> {
             }
         };
         Stmt::Block(body)
-    }
-
-    /// How many of the newest groups of copies need not have landed when a transfer takes what they bring: one is
-    /// committed at each position.
-    fn groups_under_way(&self, transfer: &Transfer) -> Option<i64> {
-        let storage = transfer.from.place.storage()?;
-        let order = |wanted: &Transfer| {
-            self.kernel.transfers.iter().position(|other| std::ptr::eq(other, wanted)).unwrap_or(0)
-        };
-        let brings = self.kernel.transfers.iter().find(|other| {
-            matches!(other.from.place, Place::Arrays(_)) && other.to.storage() == Some(storage)
-        })?;
-        let along = |moved: &Transfer| {
-            let rows = self.rows_of(&moved.ranges, moved.junk.as_ref())?;
-            rows.into_iter().next()?.at.into_iter().next()
-        };
-        let ahead = along(brings)?.minus(&along(transfer)?)?;
-        Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
     /// Where the lane's first element of a row is in memory: found before the stream for the first position. In three dimensions it

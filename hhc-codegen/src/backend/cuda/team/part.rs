@@ -36,6 +36,7 @@ impl Team<'_> {
                             self.plan.program.field(access.field).role == FieldRole::Coefficient;
                         match &read.place {
                             Place::Arrays(_) => coefficient,
+                            place if !self.lands_before_rows(place) => false,
                             place => found(place, &beside(row, &access.offset), access.field),
                         }
                     })

@@ -1,0 +1,85 @@
+//! Copies from the arrays to shared memory, and which of them have landed where a row or a transfer takes what they bring: a warp commits
+//! one group for each such transfer at each position, and waits until so many of the newest are under way.
+
+use super::Team;
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::Loop;
+use crate::storage::{Place, Transfer};
+
+impl Team<'_> {
+    /// Whether a transfer brings rows into shared memory by copies of its own.
+    pub(super) fn copies(&self, transfer: &Transfer) -> bool {
+        matches!(transfer.from.place, Place::Arrays(_)) && !self.in_registers(&transfer.to)
+    }
+
+    /// Transfers that commit a group of copies each at each position, in the lanes that wait for one of them, in order.
+    fn copies_with(&self, transfer: &Transfer) -> Vec<&Transfer> {
+        let all = self.kernel.transfers.iter();
+        all.filter(|other| self.copies(other) && other.when == transfer.when).collect()
+    }
+
+    fn order(&self, wanted: &Transfer) -> usize {
+        self.kernel.transfers.iter().position(|other| std::ptr::eq(other, wanted)).unwrap_or(0)
+    }
+
+    /// The coordinate along the stream of the first row that a transfer moves.
+    fn along(&self, moved: &Transfer) -> Option<IntExpr> {
+        let rows = self.rows_of(&moved.ranges, moved.junk.as_ref())?;
+        rows.into_iter().next()?.at.into_iter().next()
+    }
+
+    /// How many of the newest groups of copies need not have landed when a transfer takes what they bring.
+    pub(super) fn groups_under_way(&self, transfer: &Transfer) -> Option<i64> {
+        let storage = transfer.from.place.storage()?;
+        let mut all = self.kernel.transfers.iter().filter(|other| self.copies(other));
+        let brings = all.find(|other| other.to.storage() == Some(storage))?;
+        let copies = self.copies_with(brings);
+        let ahead = self.along(brings)?.minus(&self.along(transfer)?)?;
+        let before = copies.iter().filter(|other| self.order(other) < self.order(transfer)).count();
+        let until = copies.iter().take_while(|other| !std::ptr::eq(**other, brings)).count() + 1;
+        Some((ahead * copies.len() as i64 + before as i64 - until as i64).max(0))
+    }
+
+    /// How many of the newest groups need not have landed behind the one that a transfer has just committed, so that what rows read of
+    /// its storage at this position has; `None` where none reads it. Warps behind the one that copies read it after a barrier.
+    pub(super) fn groups_before_rows(&self, transfer: &Transfer) -> Option<i64> {
+        let ahead = self.ahead_of_rows(transfer)?;
+        Some((ahead * self.copies_with(transfer).len() as i64).max(0))
+    }
+
+    /// Whether rows of all warps find what is copied into a storage: the first warp waits for it, and those behind read it after the barrier
+    /// of that position.
+    pub(super) fn lands_before_rows(&self, place: &Place) -> bool {
+        let of_storage = |transfer: &&Transfer| {
+            self.copies(transfer) && place.storage().is_some_and(|own| transfer.to.storage() == Some(own))
+        };
+        self.kernel.transfers.iter().filter(of_storage).all(|transfer| {
+            let along = self.along(transfer).and_then(|row| self.slope(&row, self.member.variable));
+            let by_the_first = transfer.when == [int(0) - var(self.member.variable)];
+            by_the_first && along.is_some_and(|along| along < 0) && self.ahead_of_rows(transfer).is_some()
+        })
+    }
+
+    /// By how much the row that a transfer copies is ahead of the newest one that rows read of its storage in the same warp at the same
+    /// position.
+    fn ahead_of_rows(&self, transfer: &Transfer) -> Option<i64> {
+        let storage = transfer.to.storage()?;
+        let copied = self.along(transfer)?;
+        let Loop { variable, low, high } = &self.kernel.rows;
+        let mut least: Option<i64> = None;
+        for instance in &self.kernel.instances {
+            let reads = &self.plan.program.statements[instance.statement].reads;
+            let of_storage = |place: &Place| place.storage() == Some(storage);
+            let reads = reads.iter().zip(&instance.reads).filter(|(_, read)| of_storage(&read.place));
+            for (access, _) in reads {
+                let row = self.rows_of(&instance.ranges, instance.junk.as_ref())?.into_iter().next()?;
+                let read = row.at.first()?.clone() + access.offset[0];
+                for end in [low, high] {
+                    let ahead = copied.minus(&read.substitute(variable, end))?;
+                    least = Some(least.map_or(ahead, |least| least.min(ahead)));
+                }
+            }
+        }
+        least
+    }
+}
