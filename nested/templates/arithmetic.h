@@ -12,6 +12,25 @@ TW_INLINE bool tw_in(int64_t index, int64_t length, tw_report *report, int64_t c
     return false;
 }
 
+/* So many times as much work, as far as it matters. */
+TW_INLINE int64_t tw_times(int64_t a, int64_t b)
+{
+    const int64_t most = (int64_t)1 << 40, own = a < 1 ? 1 : a, other = b < 1 ? 1 : b;
+    return own > most / other ? most : own * other;
+}
+
+/* Whether an index is wrong, which is said later. */
+TW_INLINE bool tw_outside(int64_t index, int64_t length)
+{
+    return TW_CHECKS && (uint64_t)index >= (uint64_t)length;
+}
+
+/* Whether a row begins before the first element, ends before it begins, or behind the last of all rows. */
+TW_INLINE bool tw_wrong_row(int64_t begin, int64_t end, int64_t all)
+{
+    return TW_CHECKS && ((uint64_t)begin > (uint64_t)end || (uint64_t)end > (uint64_t)all);
+}
+
 TW_INLINE int64_t tw_same(int64_t a, int64_t b, tw_report *report, int64_t check)
 {
     if (!TW_CHECKS || a == b) return a;

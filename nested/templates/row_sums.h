@@ -5,7 +5,7 @@ typedef struct {
 
 /* Sums of rows, a row in a lane. The order within a row is that of every reduction: eight partial sums of whole
  * groups of eight, brought together, then what is left. To add -0 changes nothing; it is the sum of no terms. */
-#if TW_WIDE
+#if TW_WIDE && !TW_HALVES
 /* Short rows: the terms of all lie next to each other, those of row i from offsets[i] - from on; 112 more may be read. */
 #define TW_TERM(places, step, in, other) _mm512_mask_i64gather_pd(other, in, places, terms + (step), 8)
 /* The partial sums of eight rows by so many whole groups, brought together. */
@@ -229,6 +229,7 @@ TW_INLINE void tw_put_f64(double *to, const double *from, int64_t count, bool la
 }
 #define TW_PUT_ALL() _mm_sfence()
 #else
+/* Nothing runs that uses these. */
 typedef struct {
     int64_t begin[1], end[1];
 } tw_filled;

@@ -1,8 +1,18 @@
-/* Vectors of eight numbers, where the processor gathers them; elsewhere nothing runs that uses
- * them. TW_NARROW leaves them out. */
+
+#if defined(__GNUC__)
+#define TW_ALIGNED __attribute__((aligned(64)))
+/* What will be read soon: a page ahead of numbers of eight bytes, which caches do not foresee between rows. */
+#define TW_AHEAD(at) __builtin_prefetch((const void *)((uintptr_t)(at) + 512 * sizeof *(at)))
+#else
+#define TW_ALIGNED
+#define TW_AHEAD(at) ((void)0)
+#endif
+
+/* Vectors of eight numbers, where the processor gathers them. TW_NARROW leaves them out. */
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__GNUC__) && !defined(TW_NARROW)
 #include <immintrin.h>
 #define TW_WIDE 1
+#define TW_HALVES 0
 typedef double tw_f64x8 __attribute__((vector_size(64)));
 typedef float tw_f32x8 __attribute__((vector_size(32)));
 typedef double tw_f64x8_at __attribute__((vector_size(64), aligned(8), may_alias));
@@ -94,36 +104,10 @@ TW_INLINE tw_f64x8 tw_kept_f64(tw_f64x8 lanes, unsigned in)
 #endif
 #define TW_GATHERED_F32(from, at) \
     _Generic(*(at), int32_t: tw_gathered_f32_i32, default: tw_gathered_f32_i64)(from, (const void *)(at))
-#else
-#define TW_WIDE 0
-typedef double tw_f64x8;
-typedef float tw_f32x8;
-typedef double tw_f64x8_at;
-typedef float tw_f32x8_at;
-#define TW_ALL_F64(x) (x)
-#define TW_ALL_F32(x) (x)
-#define TW_GATHERED_F64(from, at) (from)[*(at)]
-#define TW_GATHERED_F32(from, at) (from)[*(at)]
-#define TW_INSIDE_F64(from, at, length, out) (from)[*(at)]
-#define TW_LOADED_PART_F64(at, in) (*(at))
-#define TW_GATHERED_PART_F64(from, at, in) (from)[*(at)]
-#define TW_INSIDE_PART_F64(from, at, length, out, in) (from)[*(at)]
-#define TW_KEPT_F64(lanes, in) ((void)(in), (lanes))
-#endif
 #define TW_LOADED_F64(at) (*(const tw_f64x8_at *)(at))
 #define TW_LOADED_F32(at) (*(const tw_f32x8_at *)(at))
 #define TW_STORE_F64(to, lanes) (*(tw_f64x8_at *)(to) = (lanes))
 #define TW_STORE_F32(to, lanes) (*(tw_f32x8_at *)(to) = (lanes))
-
 /* The bits of the first lanes. */
 #define TW_FIRST(count) ((1u << (count)) - 1)
-
-#if defined(__GNUC__)
-#define TW_ALIGNED __attribute__((aligned(64)))
-/* What will be read soon: a page ahead of numbers of eight bytes, which caches do not foresee between rows. */
-#define TW_AHEAD(at) __builtin_prefetch((const void *)((uintptr_t)(at) + 512 * sizeof *(at)))
-#else
-#define TW_ALIGNED
-#define TW_AHEAD(at) ((void)0)
 #endif
-

@@ -13,4 +13,5 @@ mod random;
 mod rows;
 mod scans;
 mod several;
+mod sharing;
 mod versions;

@@ -96,6 +96,8 @@ fn rows_of_all_lengths_have_the_interpreters_bits() {
             made.contains(&format!("tw_row_sums_f64_{}_t(", if wide[1] { "int64" } else { "int32" })),
             "{made}"
         );
+        // Two registers of four lanes, where vectors are no longer.
+        assert!(made.contains("if (TW_HALVES)") && made.contains("TW_SUM_F64("), "{made}");
         let inputs = given(&lengths, &mut chance, wide);
         let expected = interpret(&parsed(&text), &inputs).unwrap();
         for (mode, arguments) in

@@ -118,6 +118,18 @@ fn rows_their_results_and_the_scan_of_these_are_one_kernel() {
     data.retain(|name, _| name == "s");
     data.insert("tile".to_owned(), Array::I64(vec![900]));
     compared(nested::shipped::text("scan").unwrap(), &data, &chosen, &[Mode::Deterministic]);
+    // Results of blocks are kept for the scan where that folds the same.
+    data.insert("tile".to_owned(), Array::I64(vec![9000]));
+    for (value, kept) in [
+        ("reduce(+, row, 0.0)", true),
+        ("reduce(max, row, 0.0)", false),
+        ("reduce(+, map(|x| x * x, row), 0.0)", false),
+    ] {
+        let own = nested::shipped::text("scan").unwrap().replace("reduce(+, row, 0.0)", value);
+        let made = generate(&parsed(&own), &[], Mode::Deterministic, "program").text;
+        assert_eq!(made.contains("double kept"), kept, "{value}");
+        compared(&own, &data, &[], &[Mode::Deterministic]);
+    }
     // What the rows read of the scan at other places needs all of it.
     let other =
         nested::shipped::text("scan").unwrap().replace("tiles, prefixes)", "tiles, reverse(prefixes))");

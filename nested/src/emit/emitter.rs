@@ -2,6 +2,7 @@
 
 use super::gpu::{Gpu, Where};
 use super::indices::Grouped;
+use super::kept::RowBlocks;
 use super::matrices::Products;
 use super::slots::{Place, Slots};
 use super::unused::without_unused;
@@ -75,6 +76,8 @@ pub struct Emitter<'p> {
     pub(crate) grouped: Option<Grouped>,
     /// How many elements further on a thread goes on when it is done with those at hand.
     pub(crate) ahead: Option<C>,
+    /// Where results of a row's blocks are kept, for a scan of the row.
+    pub(crate) row_blocks: Option<RowBlocks>,
     /// Products of rows that are computed before the code that needs them.
     pub(crate) products: Option<Products>,
     pub(super) blocks: Vec<Block>,
@@ -105,6 +108,7 @@ impl<'p> Emitter<'p> {
             checked: Vec::new(),
             grouped: None,
             ahead: None,
+            row_blocks: None,
             products: None,
             blocks: Vec::new(),
             known: Vec::new(),
@@ -122,7 +126,7 @@ impl<'p> Emitter<'p> {
         (self.reads, self.writes) = (BTreeSet::new(), BTreeSet::new());
         (self.blocks, self.known) = (vec![Block::new()], vec![Vec::new()]);
         (self.checked, self.grouped) = (Vec::new(), None);
-        (self.ahead, self.products) = (None, None);
+        (self.ahead, self.row_blocks, self.products) = (None, None, None);
         (self.prologue, self.hoisted) = (BTreeMap::new(), Vec::new());
         (self.invariant, self.mutable) = (BTreeSet::new(), BTreeSet::new());
     }
@@ -500,17 +504,21 @@ impl<'p> Emitter<'p> {
                 _ => self.one_by_one(level.unroll, first, end, body),
             };
         }
+        let index = self.fresh("i");
+        let lanes = level.is_simd() && !level.is_threads();
+        let (block, ()) = self.within(lanes, |emitter| emitter.block(|emitter| body(emitter, var(&index))));
         if level.is_threads() {
-            let sharing = Self::sharing(&level);
-            self.push(Stmt::Pragma(format!("omp parallel for num_threads(tw->threads) {sharing}")));
+            let directive = format!("omp parallel for num_threads(tw->threads) {}", Self::sharing(&level));
+            let rounds = if first == int(0) { end.clone() } else { end.clone() - first.clone() };
+            self.push(match self.is_worth_sharing(&index, &rounds, &block) {
+                Some(worth) => Stmt::PragmaOf(directive + " if", worth),
+                None => Stmt::Pragma(directive),
+            });
         } else if level.is_simd() {
             self.push(Stmt::Pragma("omp simd".to_owned()));
         } else if level.unroll {
             self.push(Stmt::Pragma("GCC unroll 4".to_owned()));
         }
-        let index = self.fresh("i");
-        let lanes = level.is_simd() && !level.is_threads();
-        let (block, ()) = self.within(lanes, |emitter| emitter.block(|emitter| body(emitter, var(&index))));
         self.push(Stmt::count("int64_t", index, first, end, block));
     }
 }

@@ -184,7 +184,8 @@ impl<'p> Emitter<'p> {
             let first = if alone { int(0) } else { var(&start) };
             let next = call("tw_min", [first.clone() + BLOCK, length.clone()]).integer();
             let end = if alone { length.clone() } else { emitter.bind(Scalar::I64, next) };
-            let blocks = emitter.one_block(foldings, &ats, &steps, first, end, level);
+            let blocks = emitter.one_block(foldings, &ats, &steps, first.clone(), end, level);
+            emitter.keep_block(foldings, &first, &blocks[0]);
             for ((folding, total), block) in foldings.iter().zip(totals).zip(blocks) {
                 let block = whole(folding.ty, &mut block.into_iter());
                 let values = emitter.combine(folding, total, block);

@@ -25,6 +25,8 @@ pub struct Terms {
 pub struct Made {
     /// What is declared before.
     pub declared: Block,
+    /// The same where terms of all rows are computed before sums.
+    pub eights: Block,
     /// The terms behind the last eight that lie next to each other, and the checks of their indices.
     pub last: Block,
     /// The place of the next term, and the one behind the last eight.
@@ -37,6 +39,8 @@ pub struct Made {
     pub eight: C,
     /// Bits of terms.
     pub part: C,
+    /// Makes the one at the place, in a loop that a wrong index ends, and that term.
+    pub one: (Block, C),
     /// Whether an index is wrong.
     pub out: C,
 }

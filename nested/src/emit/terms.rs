@@ -60,15 +60,17 @@ impl<'p> Emitter<'p> {
     fn terms(&mut self, folding: &Folding<'p>, list: &C, [from, to]: &[C; 2], total: &C) -> Option<Made> {
         let at = folding.sequence.at.clone();
         let elements = to.clone() - from.clone();
-        let (declared, (index, out, whole)) = self.block(|emitter| {
+        let (eights, whole) = self.block(|emitter| {
             // Those of the next rows do not matter, but lie there.
             let more = (elements.clone() + (LANES - 1)) / LANES;
             let eights = (to.clone() + LANES).le(total.clone()).select(more, elements.clone() / LANES);
-            let whole = emitter.bind(Scalar::I64, eights * LANES);
+            emitter.bind(Scalar::I64, eights * LANES)
+        });
+        let (declared, (index, out)) = self.block(|emitter| {
             let index = emitter.changing(Scalar::I64, "e", int(0));
             let out = emitter.fresh("out");
             emitter.push(Stmt::declare("int", out.clone(), 0));
-            (index, out, whole)
+            (index, out)
         });
         let (place, lane, part) = (var(&index), self.fresh("l"), self.fresh("part"));
         let term = |emitter: &mut Emitter<'p>, here: C, target: C| {
@@ -83,6 +85,11 @@ impl<'p> Emitter<'p> {
             })
         });
         let (rest, ()) = self.block(|emitter| term(emitter, place.clone(), list.at(place.clone())));
+        let single = self.fresh("term");
+        let (one, ()) = self.block(|emitter| {
+            emitter.push(Stmt::uninitialised("double", single.clone()));
+            term(emitter, place.clone(), name(&single));
+        });
         let checks: Vec<IndexCheck> = self.grouped.as_ref()?.found.clone();
         let wide = |part: Option<C>| {
             wide::all_at_once(&Lanes {
@@ -98,7 +105,7 @@ impl<'p> Emitter<'p> {
         let (mut all, mut some) = (wide(None)?, wide(Some(var(&part)))?);
         let eight = wide::vector_of(list);
         let known = [&out, &part, &name_of(&eight)?.to_owned()];
-        if ![(&all, 0), (&some, 0), (&rest, 1)]
+        if ![(&all, 0), (&some, 0), (&rest, 1), (&one, 0)]
             .into_iter()
             .all(|(block, stored)| self.is_of_no_row(block, (from, &place, list), &known, stored))
         {
@@ -114,6 +121,13 @@ impl<'p> Emitter<'p> {
             eight.clone(),
             call(format!("TW_KEPT_{suffix}"), [eight.clone(), var(&part)]),
         ));
+        let mut checked = Block::new();
+        for check in &checks {
+            let index = check.indices[0].clone().at(from.clone() + place.clone());
+            let wrong = call("tw_outside", [index, check.length.clone()]);
+            checked.push(Stmt::when(wrong, [Stmt::assign(name(&out), 1), Stmt::Break]));
+        }
+        checked.extend(one);
         let mut last = Block::from(Stmt::assign(place.clone(), whole.clone()));
         for check in &checks {
             let inside = check.inside(&[from.clone() + place.clone(), to.clone()]);
@@ -123,7 +137,8 @@ impl<'p> Emitter<'p> {
         last.push(Stmt::go_on(index, left, 1, rest));
         last.push(Stmt::assign(place.clone(), 0));
         let (places, part, out) = ([place, whole], var(part), name(out));
-        Some(Made { declared, last, places, all, some, eight, part, out })
+        let one = (checked, name(single));
+        Some(Made { declared, eights, last, places, all, some, eight, part, one, out })
     }
 
     /// Whether a block reads of arrays only what lies at `from + place`, and beside that what is the same in the whole kernel.

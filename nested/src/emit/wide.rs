@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Whether the compiler may use such vectors.
 pub const IS_WIDE: &str = "TW_WIDE";
 
+/// Whether each of them is two halves, which look numbers up one by one.
+pub const IS_HALVES: &str = "TW_HALVES";
+
 /// The statements of a lane.
 pub struct Lanes<'a> {
     /// What is done in a lane.
@@ -204,20 +207,28 @@ impl Lanes<'_> {
         if let Some(result) = self.result(value) {
             return Some(result);
         }
+        let (_, suffix) = kind(self.scalar)?;
         match value {
             C::Name(name, _) if matches!(known.get(name), Some(Known::Vector)) => Some(value.clone()),
             // Of another type it would not be one of a vector's numbers.
             C::Name(_, Sort::Other) | C::Literal(_)
                 if self.scalar == Scalar::F64 && self.is_same(value, own) =>
             {
-                Some(value.clone())
+                Some(call(format!("TW_ALL_{suffix}"), [value.clone()]))
             }
             C::Unary(UnaryOp::Negate, a) => {
-                Some(C::Unary(UnaryOp::Negate, Box::new(self.arithmetic(a, known, own)?)))
+                Some(call(format!("TW_NEG_{suffix}"), [self.arithmetic(a, known, own)?]))
             }
-            C::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div), a, b) => {
-                let (a, b) = (self.arithmetic(a, known, own)?, self.arithmetic(b, known, own)?);
-                Some(C::Binary(*operator, Box::new(a), Box::new(b)))
+            C::Binary(operator, a, b) => {
+                let stem = match operator {
+                    BinaryOp::Add => "ADD",
+                    BinaryOp::Sub => "SUB",
+                    BinaryOp::Mul => "MUL",
+                    BinaryOp::Div => "DIV",
+                    _ => return None,
+                };
+                let pair = [self.arithmetic(a, known, own)?, self.arithmetic(b, known, own)?];
+                Some(call(format!("TW_{stem}_{suffix}"), pair))
             }
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! One function for each step.
 
-use super::merged::Put;
+use super::group::Put;
 use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::emit::emitter::{Emitter, Seq, View};
 use crate::emit::env::Env;

@@ -1,28 +1,26 @@
 //! Rows of a nest, dealt out by their elements: each thread has groups of rows, which are checked just before they are computed, while
 //! they are in the cache. Sums are computed with a row in a lane; terms of groups of short rows all together first.
 
+use super::group::{Group, LONG, Put};
+use super::singly;
 use crate::analysis::{Level, OmpSchedule};
-use crate::emit::emitter::{At, Emitter, View, c_type};
+use crate::emit::emitter::{At, Emitter, c_type};
 use crate::emit::indices::{Grouped, IndexCheck};
 use crate::emit::stage::{Made, Stage, Sums, Terms};
 use crate::emit::terms::name_of;
 use crate::emit::view::flat;
 use crate::emit::wide;
+use crate::emit::work::SHARED;
 use crate::program::{BLOCK, LANES, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
 use std::rc::Rc;
 
-/// Rows with more elements than these are shared by all threads.
-const LONG: i64 = 65536;
 /// Rows of a group at most, and their elements where there are several (`tw_group_T` of the runtime).
 const GROUP: [i64; 2] = [256, 2048];
 /// Rows and their elements together that caches do not hold, so that results need not be kept there.
 const LARGE: i64 = 1 << 21;
 /// Rows whose terms are computed before they are added up: few enough that a processor looks up those of the next ones meanwhile.
 const ROWS: i64 = 16;
-
-/// What stores a row's value.
-pub(super) type Put<'p> = Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>;
 
 /// What sums of eight rows at a time need to know.
 struct Lanes {
@@ -36,78 +34,7 @@ struct Lanes {
     large: C,
 }
 
-/// A group of rows.
-struct Group<'p, 'a> {
-    at: &'a At<'p>,
-    put: &'a Put<'p>,
-    offsets: &'a C,
-    scalar: Scalar,
-    /// The first row, and the one behind the last.
-    rows: [C; 2],
-    /// Where their elements begin and end.
-    elements: [C; 2],
-}
-
 impl<'p> Group<'p, '_> {
-    fn offset(&self, place: C) -> C {
-        let value = self.offsets.at(place);
-        if self.scalar == Scalar::I64 { value } else { value.cast("int64_t") }
-    }
-
-    /// A row, in a block of its own.
-    fn row(&self, emitter: &mut Emitter<'p>, row: &C, stage: Stage, put: &Put<'p>) -> (Block, Grouped) {
-        let before = Grouped { begin: self.offset(row.clone()), found: Vec::new(), done: false, stage };
-        emitter.grouped = Some(before);
-        let (block, ()) = emitter.block(|emitter| {
-            emitter.depth += 1;
-            let view = (self.at)(emitter, row.clone());
-            put(emitter, row.clone(), view);
-            emitter.depth -= 1;
-        });
-        let grouped = emitter.grouped.take();
-        (
-            block,
-            grouped.unwrap_or(Grouped { begin: int(0), found: Vec::new(), done: true, stage: Stage::Rows }),
-        )
-    }
-
-    /// Row by row; very long ones are listed. Also what is to be checked before, and whether of the offsets only those of each row are
-    /// read.
-    fn one_by_one(&self, emitter: &mut Emitter<'p>, listed: &Block) -> (Block, Vec<IndexCheck>, bool) {
-        let (rows, (found, alone)) = emitter.block(|emitter| {
-            let mut known = (Vec::new(), true);
-            let [first, end] = self.rows.clone();
-            emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
-                let length = self.offset(row.clone() + 1) - self.offset(row.clone());
-                let (short, grouped) = self.row(emitter, &row, Stage::Rows, self.put);
-                known = (grouped.found, self.reads_its_offsets(&short, &row));
-                let mut long = Block::from(Stmt::constant("int64_t", "row", row));
-                long.extend(listed.clone());
-                // Most groups have none.
-                let [from, to] = self.elements.clone();
-                emitter.push(Stmt::choose((to - from).gt(LONG).and(length.gt(LONG)), long, short));
-            });
-            known
-        });
-        (rows, found, alone)
-    }
-
-    fn reads_its_offsets(&self, block: &Block, row: &C) -> bool {
-        let mut own = true;
-        block.walk(&mut |statement| {
-            statement.expressions(&mut |value| {
-                value.walk(&mut |part| {
-                    if let C::Index(array, place) = part
-                        && **array == *self.offsets
-                    {
-                        own &= **place == *row || **place == row.clone() + 1;
-                    }
-                });
-            });
-        });
-        own
-    }
-
     /// Eight rows at a time, a row in a lane; what is declared for it, for which groups, and what is done. None where a row is anything
     /// but one sum of terms that lie next to each other.
     fn all_at_once(
@@ -195,7 +122,8 @@ impl<'p> Group<'p, '_> {
         let sums = sums.clone() + (var(&start) - first.clone());
         let kind = c_type(self.scalar);
         some.push(Stmt::call(format!("tw_row_sums_f64_{kind}"), own.into_iter().chain([sums])));
-        let mut block = made.last.clone();
+        let mut block = made.eights.clone();
+        block.extend(made.last.clone());
         block.push(Stmt::each(
             "int64_t",
             start.clone(),
@@ -225,7 +153,7 @@ impl<'p> Group<'p, '_> {
             Stmt::declare("tw_f64x8", lanes.clone(), call("TW_ALL_F64", [C::f64(0.0)])),
         ]);
         let mut eight = made.all.clone();
-        eight.push(Stmt::assign(name(&lanes), name(&lanes) + made.eight.clone()));
+        eight.push(Stmt::assign(name(&lanes), call("TW_ADD_F64", [name(&lanes), made.eight.clone()])));
         own.push(Stmt::go_on(name_of(place)?, (place.clone() + LANES).le(ends.clone()), LANES, eight));
         own.push(Stmt::call("TW_STORE_F64", [vector(whole), name(&lanes)]));
         let bits = call("TW_FIRST", [ends - place.clone()]);
@@ -271,7 +199,7 @@ impl<'p> Emitter<'p> {
         let list = self.room(slot, &room);
         self.stop_if_wrong();
         let values = length.clone() * 2 + offsets.at(length.clone()).cast("int64_t");
-        let large = self.bind(Scalar::Bool, values.gt(LARGE));
+        let large = self.bind(Scalar::Bool, values.clone().gt(LARGE));
         let count = self.changing(Scalar::I64, "count", int(0));
         let counted = name(count.clone());
         let beyond = self.changing(Scalar::I64, "beyond", int(0));
@@ -296,57 +224,79 @@ impl<'p> Emitter<'p> {
             let (first, end) = (share(emitter, 0), share(emitter, 1));
             // Shares follow each other where offsets never decrease.
             emitter.push(Stmt::when(first.clone().gt(end.clone()), mark.clone()));
-            let taken = emitter.changing(Scalar::I64, "taken", int(0));
-            let lengths = emitter.fresh("lengths");
-            emitter.push(Stmt::uninitialised("tw_lengths", lengths.clone()));
-            let lengths = name(lengths);
-            let group = emitter.fresh("g");
-            let (body, (found, declared, alone)) = emitter.block(|emitter| {
-                let own = call(
-                    format!("tw_group_{kind}"),
-                    [offsets.clone(), var(&group), end.clone(), length.clone(), lengths.clone().address()],
-                );
-                emitter.push(Stmt::assign(var(&taken), own));
-                emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
-                let next = emitter.bind(Scalar::I64, var(&group) + var(&taken));
-                let mut own =
-                    Group { at, put, offsets, scalar, rows: [var(&group), next], elements: [int(0), int(0)] };
-                own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
-                let (rows, found, alone) = own.one_by_one(emitter, &listed);
-                let mut slow = Block::new();
-                for check in &found {
-                    let inside = check.inside(&own.elements);
-                    slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
-                }
-                slow.extend(rows);
-                let lanes = Lanes {
-                    length: length.clone(),
-                    lengths: lengths.clone(),
-                    array: results.clone(),
-                    large: large.clone(),
-                };
-                match own.all_at_once(emitter, &found, &stop, &lanes) {
-                    Some((declared, which, fast)) => {
-                        emitter.push(Stmt::choose(which, fast, slow));
-                        (found, declared, alone)
+            let rows = [first.clone(), end.clone()];
+            let singly = singly::rows(emitter, at, put, (offsets, scalar, &length), rows, (&listed, &stop));
+            let (groups, known) = emitter.block(|emitter| {
+                let taken = emitter.changing(Scalar::I64, "taken", int(0));
+                let lengths = emitter.fresh("lengths");
+                emitter.push(Stmt::uninitialised("tw_lengths", lengths.clone()));
+                let lengths = name(lengths);
+                let group = emitter.fresh("g");
+                let (body, (found, declared, alone)) = emitter.block(|emitter| {
+                    let own = call(
+                        format!("tw_group_{kind}"),
+                        [
+                            offsets.clone(),
+                            var(&group),
+                            end.clone(),
+                            length.clone(),
+                            lengths.clone().address(),
+                        ],
+                    );
+                    emitter.push(Stmt::assign(var(&taken), own));
+                    emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
+                    let next = emitter.bind(Scalar::I64, var(&group) + var(&taken));
+                    let mut own = Group {
+                        at,
+                        put,
+                        offsets,
+                        scalar,
+                        rows: [var(&group), next],
+                        elements: [int(0), int(0)],
+                    };
+                    own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+                    let (rows, found, alone) = own.one_by_one(emitter, &listed);
+                    let mut slow = Block::new();
+                    for check in &found {
+                        let inside = check.inside(&own.elements);
+                        slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
                     }
-                    None => {
-                        slow.into_iter().for_each(|statement| emitter.push(statement));
-                        (found, Vec::new(), alone)
+                    slow.extend(rows);
+                    let lanes = Lanes {
+                        length: length.clone(),
+                        lengths: lengths.clone(),
+                        array: results.clone(),
+                        large: large.clone(),
+                    };
+                    match own.all_at_once(emitter, &found, &stop, &lanes) {
+                        Some((declared, which, fast)) => {
+                            emitter.push(Stmt::choose(which, fast, slow));
+                            (found, declared, alone)
+                        }
+                        None => {
+                            slow.into_iter().for_each(|statement| emitter.push(statement));
+                            (found, Vec::new(), alone)
+                        }
                     }
+                });
+                let stored = !declared.is_empty();
+                declared.into_iter().for_each(|statement| emitter.push(statement));
+                let within = var(&group).lt(end);
+                emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
+                if stored {
+                    emitter.push(Stmt::call("TW_PUT_ALL", []));
                 }
+                (found, alone)
             });
-            let stored = !declared.is_empty();
-            declared.into_iter().for_each(|statement| emitter.push(statement));
-            let within = var(&group).lt(end);
-            emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
-            if stored {
-                emitter.push(Stmt::call("TW_PUT_ALL", []));
+            match singly {
+                Some(singly) => emitter.push(Stmt::choose(var(wide::IS_HALVES), singly, groups)),
+                None => groups.into_iter().for_each(|statement| emitter.push(statement)),
             }
-            (found, alone)
+            known
         });
         let later = if alone { self.checked_by_groups(offsets, kind) } else { Vec::new() };
-        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
+        let directive = "omp parallel num_threads(tw->threads) if".to_owned();
+        self.push(Stmt::PragmaOf(directive, values.gt(SHARED / 2)));
         self.push(Stmt::Block(team));
         // All once more, which says what is wrong whatever the threads met first.
         let mut all = Block::from(Stmt::assign(self.report().arrow("check"), int(0)));

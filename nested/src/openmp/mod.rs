@@ -1,11 +1,13 @@
 //! C with OpenMP: small kernels, one for each step of a lowered program, made of the same parts for each operator,
 //! schedule and resource.
 
+mod group;
 pub(crate) mod kernels;
 mod merged;
 mod products;
 mod scans;
 mod several;
+mod singly;
 mod together;
 
 pub use several::{Ranged, Several, Variant, chooser, several};
@@ -26,6 +28,8 @@ pub const RUNTIME: &str = concat!(
     include_str!("../../templates/runtime_context.h"),
     include_str!("../../templates/arithmetic.h"),
     include_str!("../../templates/wide.h"),
+    include_str!("../../templates/halves.h"),
+    include_str!("../../templates/narrow.h"),
     include_str!("../../templates/row_sums.h"),
     include_str!("../../templates/lines.h"),
     include_str!("../../templates/products.h"),

@@ -1,7 +1,7 @@
 //! Rows whose values need their products with all rows of another matrix: those of eight rows are computed together, as tiles of a
 //! product of matrices (`tw_products_f64` of the runtime), and then what becomes of each row.
 
-use super::merged::Put;
+use super::group::Put;
 use crate::analysis::Level;
 use crate::emit::distribute::distributed;
 use crate::emit::emitter::{At, Emitter};

@@ -197,6 +197,10 @@ impl<'p> Emitter<'p> {
             let level = Level::simd(Schedule::Cooperative);
             emitter.part(foldings, &parts, start.clone(), var(&block), &end, level);
         });
+        let inner = match after {
+            After::Turn(_) => inner,
+            After::Row(_) => self.kept_block(&start, &var(&block), &parts[0], inner),
+        };
         let results = match &after {
             After::Turn(_) => count.clone(),
             After::Row(length) => {

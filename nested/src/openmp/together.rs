@@ -6,10 +6,11 @@ use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::emit::emitter::{Emitter, Seq, View};
 use crate::emit::env::Env;
 use crate::emit::generated::Kernel;
+use crate::emit::kept::RowBlocks;
 use crate::emit::view::{Dest, RowShape, load};
 use crate::lower::{Lowered, Numbered, Step};
 use crate::program::*;
-use c_tree::{Expr as C, call, int};
+use c_tree::{Expr as C, call, int, name};
 use std::rc::Rc;
 
 /// Such steps.
@@ -22,10 +23,14 @@ pub(super) struct Together<'p> {
     rows: (VarId, &'p Expr),
     /// The computations that they are of.
     computations: [usize; 3],
+    /// Whether a result is a reduction of the row that is scanned, by the same operator.
+    folds_rows: bool,
 }
 
 /// Elements of a row of which it is said how far ahead the next row is.
 const MOST: i64 = 1 << 32;
+/// Blocks of a share's rows whose results are kept; a share of rows that are longer than a block has fewer, or is one row.
+const KEPT: i64 = 64;
 /// How many steps it is.
 pub(super) const STEPS: usize = 3;
 
@@ -57,7 +62,10 @@ impl<'p> Together<'p> {
             && operands.iter().any(plain)
             && rows.ty.element().is_some_and(Type::has_sequence);
         let computations = [first.computation, second.computation, third.computation];
-        fits.then_some(Together { results: (*a, results), scan: (*p, scan), rows: (*y, rows), computations })
+        let (results, scan, rows) = ((*a, results), (*p, scan), (*y, rows));
+        let folds_rows = folded(results.1, Operator::Reduce)
+            .is_some_and(|own| folded(rows.1, Operator::Scan) == Some(own));
+        fits.then_some(Together { results, scan, rows, computations, folds_rows })
     }
 
     /// How each of them is done, where that is by threads with equal shares.
@@ -76,6 +84,16 @@ impl<'p> Together<'p> {
     pub(super) fn computation(&self) -> usize {
         self.computations[2]
     }
+}
+
+/// By which operator, of which type, a map over rows folds or scans each of them, and which sequence of rows that is.
+fn folded(value: &Expr, how: Operator) -> Option<(Builtin, &Type, VarId)> {
+    let Kind::Apply(Operator::Map, Some(over), operands) = &value.kind else { return None };
+    let Kind::Apply(operator, Some(function), parts) = &over.body.kind else { return None };
+    let Kind::Variable(row) = parts[0].kind else { return None };
+    let place = over.parameters.iter().position(|own| *own == row)?;
+    let Kind::Variable(rows) = operands.get(place)?.kind else { return None };
+    (*operator == how).then_some((function.builtin?, &parts[1].ty, rows))
 }
 
 /// Whether an expression reads a variable, by names of sequences, too.
@@ -101,7 +119,7 @@ impl<'p> Emitter<'p> {
         let env = Env::default();
         let results = self.sequence(own.results.1, &env);
         let length = self.steady(results.length.clone());
-        let (share, elements) = self.share_of(&results)?;
+        let (share, elements, row) = self.share_of(&results)?;
         if results.open.is_some() || results.into.is_some() {
             return None;
         }
@@ -116,15 +134,27 @@ impl<'p> Emitter<'p> {
         let put = self.rows_of(own.rows.0, &rows, length.clone(), Some(shape))?;
         let (value, steps) = self.open_scan(&folding, true);
         let shares = self.bind(Scalar::I64, (length.clone() + (share.clone() - 1)) / share.clone());
+        let blocks = self.blocks_of(own, &row);
         self.in_turn(&shares, elements, |emitter, turn| {
             let start = emitter.bind(Scalar::I64, turn.share.clone() * share.clone());
             let next = call("tw_min", [start.clone() + share.clone(), length.clone()]).integer();
             let end = emitter.bind(Scalar::I64, next);
             let at = results.at.clone();
             emitter.levels = first;
+            let blocks = blocks.map(|(scalar, each, fits)| {
+                let values = name(emitter.array(scalar, "kept", KEPT));
+                let first = start.clone();
+                move |row: &C, kept: bool| {
+                    let first = (row.clone() - first.clone()) * each.clone();
+                    RowBlocks { values: values.clone(), first, fits: fits.clone(), kept }
+                }
+            });
+            let mut kept = false;
             emitter.each(Level::SEQUENTIAL, start.clone(), end.clone(), |emitter, row| {
                 emitter.depth += 1;
+                emitter.row_blocks = blocks.as_ref().map(|own| own(&row, false));
                 let view = at(emitter, row.clone());
+                kept = emitter.row_blocks.take().is_some_and(|own| own.kept);
                 emitter.store(&stored, &row, &view);
                 emitter.depth -= 1;
             });
@@ -138,10 +168,12 @@ impl<'p> Emitter<'p> {
             emitter.taking(turn, scan);
             emitter.levels = last;
             let at = rows.at.clone();
-            emitter.each(Level::SEQUENTIAL, start, end, |emitter, row| {
+            emitter.each(Level::SEQUENTIAL, start.clone(), end, |emitter, row| {
                 emitter.depth += 1;
                 let view = at(emitter, row.clone());
+                emitter.row_blocks = blocks.as_ref().map(|own| own(&row, kept));
                 put(emitter, row, view);
+                emitter.row_blocks = None;
                 emitter.depth -= 1;
             });
         });
@@ -158,8 +190,17 @@ impl<'p> Emitter<'p> {
         ))
     }
 
-    /// How many rows a thread takes at a time, about as many as a cache holds, and their elements.
-    fn share_of(&mut self, rows: &Seq<'p>) -> Option<(C, C)> {
+    /// What is kept of the blocks of a share's rows, if each is folded before it is scanned: the type of a result, how many blocks a row has,
+    /// and whether there is room for them. Rows of one block are scanned as they are.
+    fn blocks_of(&mut self, own: &Together<'p>, row: &C) -> Option<(Scalar, C, C)> {
+        let scalar = own.results.1.ty.element()?.scalar().filter(|_| own.folds_rows && !self.fast)?;
+        let each = self.steady((row.clone() + (BLOCK - 1)) / BLOCK);
+        let fits = row.clone().gt(BLOCK).and(row.clone().le(BLOCK * KEPT));
+        Some((scalar, each, fits))
+    }
+
+    /// How many rows a thread takes at a time, about as many as a cache holds, their elements, and those of one.
+    fn share_of(&mut self, rows: &Seq<'p>) -> Option<(C, C, C)> {
         let row = match rows.rows.as_ref()? {
             RowShape::Tiled(row, _) | RowShape::Equal(row) => row.clone(),
             RowShape::Offsets(..) => return None,
@@ -167,7 +208,7 @@ impl<'p> Emitter<'p> {
         let row = self.steady(row.clone().gt(1).select(call("tw_min", [row, int(MOST)]).integer(), int(1)));
         let share = int(SHARE) / row.clone();
         let share = self.steady(share.clone().gt(1).select(share, int(1)));
-        let elements = self.steady(share.clone() * row);
-        Some((share, elements))
+        let elements = self.steady(share.clone() * row.clone());
+        Some((share, elements, row))
     }
 }
