@@ -1,6 +1,6 @@
 """How fast shipped nested programs are beside what a user would pick instead, on this computer.
 
-    python benches/nested_peers.py TILEWRIGHT [--threads N] [--scale F] [--mkl LIBRARY] [--tbb FOLDER] [--json FILE] [WHAT ..]
+    python benches/nested_peers.py TILEWRIGHT [WHAT ..] [--threads N] [--scale F] [--mkl LIBRARY] [--tbb FOLDER] [--json FILE]
 
 WHAT is scan, reduction, kmeans, spmv (all where left out). The programs are written by `TILEWRIGHT nested compile`, built with cc, and called
 in this process, as are the others, in turn: NumPy, SciPy (one thread), scikit-learn, loops that copy and read, the standard library's
