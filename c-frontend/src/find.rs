@@ -375,6 +375,15 @@ impl Search<'_> {
                 second.ok_or(why)?
             }
         };
+        let mut stencil = stencil;
+        // The first extent of a parameter says nothing.
+        if let Ok(Some(own)) = self.file.function(&region.function) {
+            let handed = |name: &str| own.parameters.iter().any(|one| one.name == name);
+            stencil.outside.retain(|one| one.number > 0 || !handed(&one.array));
+        }
+        for one in &mut stencil.outside {
+            one.array = own_names(&one.array, &|word| self.file.has_word(word));
+        }
         let program = CProgram {
             file: self.path.to_owned(),
             others: self.others.iter().map(|other| other.path.clone()).collect(),

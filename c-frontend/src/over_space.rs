@@ -21,7 +21,7 @@ pub(crate) fn computes(region: &Region, outermost: bool) -> bool {
             StmtKind::For(source) => {
                 let own = source.index();
                 // Levels that are all kept make no loop over space of one over time.
-                let levels = |name| outermost && nest::keeps_levels(&source.body, name).is_some();
+                let levels = |name| outermost && nest::shows_levels(&source.body, name).is_some();
                 let plain = |name| nest::indexes_target(&source.body, name) && !levels(name);
                 if !own.is_some_and(plain) {
                     look(&source.body);

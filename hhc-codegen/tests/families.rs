@@ -78,3 +78,50 @@ fn wrong_families_are_refused() {
         }
     }
 }
+
+/// Cases along two dimensions, the last of which tiles of hexagons do not cut: each row has its own range there.
+fn cases_in_space() -> String {
+    let ends = ["== 0", "", "== n - 1"];
+    let mut text = "stencil space(t, i, j, k) {\n    field u: f64;\n    boundary per_slot;\n".to_owned();
+    for (at, second) in ends.iter().enumerate() {
+        for (own, third) in ends.iter().enumerate() {
+            let along = |index: &str, at: usize, end: &str| {
+                let end = end.replace("n", if index == "j" { "n1" } else { "n2" });
+                if at == 1 { Vec::new() } else { vec![format!("{index} {end}")] }
+            };
+            let conditions = [along("j", at, second), along("k", own, third)].concat();
+            let when =
+                if conditions.is_empty() { String::new() } else { format!(" for {}", conditions.join(", ")) };
+            let in_rows =
+                [" + u[t, i, j+1, k]", " + u[t, i, j-1, k] + u[t, i, j+1, k]", " + u[t, i, j-1, k]"][at];
+            let in_lines =
+                [" + u[t, i, j, k+1]", " + u[t, i, j, k-1] + u[t, i, j, k+1]", " + u[t, i, j, k-1]"][own];
+            text += &format!(
+                "    u[t+1, i, j, k] = u[t, i-1, j, k] + u[t, i+1, j, k]{in_rows}{in_lines}{when};\n"
+            );
+        }
+    }
+    text + "}"
+}
+
+#[test]
+fn rows_with_ranges_of_their_own_are_proved_together() {
+    let program = Arc::new(polyhedral::parse("space.stencil", &cases_in_space()).unwrap());
+    let analysis = analyze(&program).unwrap();
+    for strategy in ["hhc", "diamond"] {
+        let strategy = strategy::by_name(strategy).unwrap();
+        let planned = pipeline::plan(&program, strategy, &TileSizes::default(), Target::OpenMp).unwrap();
+        let relations = planned.proof.relations;
+        assert!(planned.plan.program.statements.len() == 9 && relations < 250, "{relations}");
+        // A row that reaches beyond its statement's points in full tiles, and rows that leave points out.
+        for (row, by) in [(4, 1), (4, -1), (8, -1)] {
+            let mut wrong = planned.plan.clone();
+            for kernel in &mut wrong.kernels {
+                let high = &mut kernel.instances[row].ranges[2].high;
+                *high = high.clone() + by;
+            }
+            let found = prove::prove(&wrong, &analysis.dependences);
+            assert!(matches!(found, Err(PlanError::Illegal { .. })), "row {row} by {by}: {found:?}");
+        }
+    }
+}

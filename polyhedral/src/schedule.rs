@@ -75,9 +75,9 @@ pub struct Schedule {
     pub pieces: Vec<SchedulePiece>,
 }
 
-/// Pieces of a schedule, one for each statement of the program, that differ by the statement's number alone: one piece in which
-/// that is a variable. The member of statement `k` is this piece where the variable is `k`, which whoever makes a family answers
-/// for.
+/// Pieces of a schedule, one for each statement of the program, that differ by the statement's number alone, or by bounds that each
+/// of them has of its own: one piece in which that is a variable, without such bounds. The member of statement `k` is this piece
+/// where the variable is `k`, within its own bounds, which whoever makes a family answers for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family {
     /// All of them; its own `statement` means nothing.
@@ -86,4 +86,6 @@ pub struct Family {
     pub row: usize,
     /// The pieces of the schedule, by statement.
     pub members: Vec<usize>,
+    /// Per statement, what its member has beside that: constraints on instances and sizes alone.
+    pub own: Vec<Vec<String>>,
 }

@@ -31,6 +31,9 @@ impl Inliner<'_> {
     /// Takes the flat loops of a region's time loop apart.
     pub(super) fn flat_loops(&mut self, statements: &mut [Stmt]) {
         for stmt in statements.iter_mut() {
+            self.within(stmt, false, &mut |this, source, span| this.by_strides(source, span));
+        }
+        for stmt in statements.iter_mut() {
             self.within(stmt, false, &mut |this, source, span| this.by_columns(source, span));
         }
         let strides = self.strides(statements);

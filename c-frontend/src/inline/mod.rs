@@ -23,6 +23,7 @@ mod rows;
 mod sizes;
 mod statement;
 mod step_arrays;
+mod strides;
 mod sums;
 mod taking;
 mod values;

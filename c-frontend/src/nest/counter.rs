@@ -55,6 +55,11 @@ const MOST_STEP: i64 = 1 << 20;
 
 /// A loop's index, bounds and direction.
 pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
+    counter_by(source, &|value| integer::literal(value).filter(|by| *by != 0 && by.abs() <= MOST_STEP))
+}
+
+/// The same, where `one` says how far a step is.
+fn counter_by(source: &ForLoop, one: &dyn Fn(&Expr) -> Option<i64>) -> Result<Counter> {
     let form = |span: &Span, message: &str| {
         Err(Box::new(
             Diagnostic::limitation(codes::LOOP_FORM, span.clone(), message)
@@ -107,7 +112,6 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     let by = match source.step.as_ref().map(|step| (&step.kind, step)) {
         Some((ExprKind::Step(by, operand), _)) if is_index(operand) => *by,
         Some((ExprKind::Assign(operator, target, value), step)) if is_index(target) => {
-            let one = |expr: &Expr| integer::literal(expr).filter(|by| *by != 0 && by.abs() <= MOST_STEP);
             let by = match (operator, &value.kind) {
                 (Some(BinaryOp::Add), _) => one(value),
                 (Some(BinaryOp::Sub), _) => one(value).map(|by| -by),
@@ -139,18 +143,34 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
 }
 
+/// The index of a loop that counts up by something, its first value, an end of its values, and what it counts by.
+pub(crate) fn counted_by(source: &ForLoop) -> Option<(String, Expr, Expr, Expr)> {
+    let step = &source.step.as_ref()?.kind;
+    let ExprKind::Assign(operator @ (Some(BinaryOp::Add) | None), target, value) = step else { return None };
+    let ExprKind::Name(index) = &target.kind else { return None };
+    let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(name) if name == index);
+    let by = match (operator, &value.kind) {
+        (Some(_), _) => value,
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_index(a) => b,
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_index(b) => a,
+        _ => return None,
+    };
+    // Any step upwards.
+    let own = counter_by(source, &|_| Some(1)).ok()?;
+    let limit = if own.inclusive { plus_one(own.limit) } else { own.limit };
+    Some((own.name, own.first, limit, (**by).clone()))
+}
+
+fn plus_one(value: Expr) -> Expr {
+    let span = value.span.clone();
+    let one = Expr { kind: ExprKind::Integer { value: 1, text: "1".to_owned() }, span: span.clone() };
+    Expr { kind: ExprKind::Binary(BinaryOp::Add, Box::new(value), Box::new(one)), span }
+}
+
 /// The index of a loop that counts up by one, its first value and the one behind its last.
 pub(crate) fn counted(source: &ForLoop) -> Option<(String, Expr, Expr)> {
     let own = counter(source).ok().filter(|own| own.by == 1 && !own.descending)?;
-    let span = own.limit.span.clone();
-    let one = Expr { kind: ExprKind::Integer { value: 1, text: "1".to_owned() }, span: span.clone() };
-    let limit = match own.inclusive {
-        true => {
-            let kind = ExprKind::Binary(BinaryOp::Add, Box::new(own.limit), Box::new(one));
-            Expr { kind, span }
-        }
-        false => own.limit,
-    };
+    let limit = if own.inclusive { plus_one(own.limit) } else { own.limit };
     Some((own.name, own.first, limit))
 }
 

@@ -42,10 +42,10 @@ mod walker;
 mod whole;
 
 pub(crate) use colours::pass_among;
-pub(crate) use counter::counted;
+pub(crate) use counter::{counted, counted_by};
 pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;
-pub(crate) use levels::keeps_levels;
+pub(crate) use levels::shows_levels;
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,

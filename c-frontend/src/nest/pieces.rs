@@ -7,7 +7,7 @@ use polyhedral::program::{Condition, Expr, ExprKind};
 use std::collections::BTreeSet;
 
 /// Most assignments of one step after joining: each takes a row of every tile, and isl's proof grows with their square.
-const MOST_PIECES: usize = 32;
+const MOST_PIECES: usize = 64;
 
 /// Puts assignments into the order of execution, and joins the pieces of each into as few boxes as a search finds.
 pub(super) fn join(nest: &mut Nest) -> Result<()> {

@@ -20,7 +20,7 @@ use polyhedral::program::{Expr, ExprKind, LocalId};
 use polyhedral::source::Span;
 
 /// Most assignments of one region.
-pub(super) const MOST_LEAVES: usize = 256;
+pub(super) const MOST_LEAVES: usize = 1024;
 /// Largest integer expression that is made of all that it was computed from.
 const MOST_WRITTEN_OUT: usize = 2000;
 

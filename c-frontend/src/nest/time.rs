@@ -2,7 +2,7 @@
 
 use super::branches;
 use super::counter::{Counter, counter};
-use super::levels::keeps_levels;
+use super::levels::{keeps_levels, shows_levels};
 use super::loops::TimeLoop;
 use super::refusal::{Result, error, limitation};
 use super::targets::{holds_loops, indexes_all_targets, indexes_target};
@@ -97,7 +97,7 @@ fn find_by<'r>(region: &'r Region, indexes: &dyn Fn(&Stmt, &str) -> bool) -> Res
         (None, _) => {
             let kept = loops.iter().find_map(|one| {
                 let counter = one.counter.as_ref().ok()?;
-                let (place, array) = keeps_levels(one.body, &counter.name)?;
+                let (place, array) = shows_levels(one.body, &counter.name)?;
                 Some((counter.name.clone(), place, array))
             });
             if let Some((name, place, array)) = kept {

@@ -18,9 +18,9 @@ type Sides = Vec<(Polynomial, Polynomial)>;
 /// Something that is touched.
 pub(super) struct Touch<'a> {
     pub array: String,
-    form: &'a Form,
-    buffers: i64,
-    sides: Sides,
+    pub form: &'a Form,
+    pub buffers: i64,
+    pub sides: Sides,
     pub touched: Touched,
     /// Whether it is assigned.
     pub written: bool,
@@ -138,15 +138,7 @@ fn within(
     position: &super::arrays::Position,
     extent: Polynomial,
 ) -> Option<Vec<(Polynomial, Polynomial)>> {
-    let (mut first, mut last) = (position.component.clone(), position.component.clone());
-    for (axis, stride) in &position.axes {
-        let (low, high) = match axis {
-            Axis::Space(d) => touch.sides[*d].clone(),
-            Axis::Buffer => (Polynomial::number(0), Polynomial::number(touch.buffers)),
-        };
-        first = first.plus(&low.times(stride)?, 1)?;
-        last = last.plus(&high.plus(&Polynomial::number(1), -1)?.times(stride)?, 1)?;
-    }
+    let (first, last) = super::outside::ends(touch, position)?;
     let behind = last.plus(&Polynomial::number(1), 1)?;
     let mut pairs = Vec::new();
     for (less, more) in [(Polynomial::number(0), first), (behind, extent)] {

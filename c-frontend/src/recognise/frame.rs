@@ -33,6 +33,7 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
         grid.push((low, high));
     }
     let fields = fields(&points);
+    let outside = super::outside::outside(&points);
     let (indices, assumed, periodic) = (names(&points), points.assumed.clone(), points.periodic.clone());
     let statements = points
         .statements
@@ -47,7 +48,7 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
             reads: point.reads.into_iter().map(|(number, read, _)| (number, read)).collect(),
         })
         .collect();
-    Ok(Stencil { dimension, grid, fields, statements, indices, assumed, periodic })
+    Ok(Stencil { dimension, grid, fields, statements, indices, assumed, periodic, outside })
 }
 
 /// First point of the grid in a dimension, and one past its last.

@@ -10,6 +10,7 @@ mod draft;
 mod frame;
 mod handed;
 mod levels;
+mod outside;
 mod overwritten;
 mod parts;
 mod points;
@@ -20,7 +21,7 @@ mod stencil;
 pub use arrays::{Axis, Form};
 pub use draft::draft;
 pub use sources::with_sources;
-pub use stencil::{Centre, GridField, ReadAt, Side, Statement, Stencil, What};
+pub use stencil::{Centre, GridField, Outside, ReadAt, Side, Statement, Stencil, What};
 
 use crate::nest::{Nest, Result};
 

@@ -23,6 +23,23 @@ pub struct Stencil {
     pub assumed: Vec<(Polynomial, Polynomial)>,
     /// Per dimension, where a read wraps around, if one does.
     pub periodic: Vec<Option<Span>>,
+    /// What is touched outside of its array.
+    pub outside: Vec<Outside>,
+}
+
+/// An element that lies outside of an array, as it is declared.
+#[derive(Debug, Clone)]
+pub struct Outside {
+    /// The array.
+    pub array: String,
+    /// Which of its subscripts, counted from 0.
+    pub number: usize,
+    /// Whether it is less than 0, and not too large.
+    pub below: bool,
+    /// Whether it is assigned.
+    pub written: bool,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// Something with a value at every point of the grid.

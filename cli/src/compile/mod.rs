@@ -119,10 +119,16 @@ impl Job<'_> {
                 )
             })
         });
+        let outside = programs.iter().filter_map(|c| c_program::outside_of_arrays(c));
         let elsewhere = programs.first().and_then(|c| elsewhere(Path::new(&arguments.plan.spec), c));
         let own_pragmas = programs.first().and_then(|c| c_program::own_pragmas(c));
-        let cautions: Vec<String> =
-            elsewhere.into_iter().chain(own_pragmas).chain(one_at_a_time).chain(computed_anew).collect();
+        let cautions: Vec<String> = elsewhere
+            .into_iter()
+            .chain(own_pragmas)
+            .chain(outside)
+            .chain(one_at_a_time)
+            .chain(computed_anew)
+            .collect();
         let options = arguments.plan.c.options();
         let request = |programs, limits| EmitRequest {
             target,

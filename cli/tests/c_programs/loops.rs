@@ -29,6 +29,42 @@ fn sweeps_in_order() {
     same("line_recurrences.c", &[], &small);
 }
 
+/// Walls that are copied behind a sweep in place, and columns of flat images; rows of one point are none.
+#[test]
+fn edges_behind_sweeps_and_loops_by_rows() {
+    same("edges_behind_sweeps.c", &[], &[]);
+    same("edges_behind_sweeps.c", &["-DREAL=float", "-DSTEPS=1"], &[]);
+    same("loops_by_rows.c", &[], &[]);
+    let file = program("loops_by_rows.c").display().to_string();
+    for size in [["1", "5"], ["2", "6"], ["3", "3"]] {
+        let arguments = ["check", &file, "--quick", "--threads", "2", "--json", "--", size[0], size[1]];
+        let report = tilewright(&arguments).json();
+        assert_eq!(report["equal"], true, "{size:?}: {report:#}");
+    }
+}
+
+/// What is read outside of an array is told, with its place.
+#[test]
+fn elements_outside_of_arrays_are_told() {
+    let folder = Folder::new();
+    let text = |first: &str| {
+        format!(
+            "#include <stdio.h>\nint main(void)\n{{\n    double u[60], v[60];\n    for (int i = 0; i < 60; i++) u[i] = v[i] = i % 7;\n    \
+             for (int t = 0; t < 9; t++) {{\n        for (int i = {first}; i < 59; i++) v[i] = 0.5 * (u[i - 1] + u[i + 1]);\n        \
+             for (int i = 0; i < 60; i++) u[i] = v[i];\n    }}\n    printf(\"%f\\n\", u[7]);\n    return 0;\n}}\n"
+        )
+    };
+    for (first, told) in [("0", true), ("1", false)] {
+        let file = folder.write("outside.c", text(first));
+        let out = folder.arg(first);
+        let report = tilewright(&["compile", &file, "--target", "openmp", "--json", "-o", &out]).json();
+        let notes = report["notes"].to_string();
+        let place = notes.contains("line 7, column");
+        let what = notes.contains("reads an element outside of `u`, by a subscript that is below 0");
+        assert_eq!((place, what), (told, told), "{report:#}");
+    }
+}
+
 /// Updates in place in colours, by strategies that take points in any order.
 #[test]
 fn sweeps_in_colours() {

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A piece in which `row` is a variable is all of them at once, and isl has one relation to look at instead of one for each
-//! pair of statements.
+//! pair of statements. Where tiles do not cut a dimension, each row has the bounds of its statement there, `s2 = 0` or
+//! `1 <= s2 < n2 - 1`: these are left to the rows.
 
 use super::rows;
 use crate::int_expr::{IntExpr, var};
@@ -21,8 +22,16 @@ pub(super) const ROW: &str = "row";
 /// Fewest statements that are looked at together.
 const FEWEST: usize = 4;
 
+/// The rows of a kernel as one.
+pub(super) struct All {
+    /// The row; along the dimensions that are left to each, its range is that of the first one.
+    pub row: Instance,
+    /// The dimensions along which each row has a range of its own, which depends on sizes alone.
+    pub left: Vec<usize>,
+}
+
 /// A row for all statements, in the order of the program, if the rows of a kernel are that.
-pub(super) fn of_all(plan: &KernelPlan, kernel: &Kernel) -> Option<Instance> {
+pub(super) fn of_all(plan: &KernelPlan, kernel: &Kernel) -> Option<All> {
     let instances = &kernel.instances;
     let statements = plan.program.statements.len();
     let plain =
@@ -44,16 +53,34 @@ pub(super) fn of_all(plan: &KernelPlan, kernel: &Kernel) -> Option<Instance> {
         let parts: Vec<&IntExpr> = instances.iter().map(part).collect();
         if parts.iter().any(|part| part.mentions(ROW)) { None } else { with_number(&parts) }
     };
-    let ranges = (0..first.ranges.len()).map(|d| {
-        Some(Range { low: all(&|row| &row.ranges[d].low)?, high: all(&|row| &row.ranges[d].high)? })
-    });
+    let of_sizes = |bound: &IntExpr| {
+        let own = [plan.outer.variable, kernel.rows.variable].into_iter();
+        let loops = kernel.blocks.iter().chain(&kernel.sub_tiles).map(|own| own.variable);
+        let bound_to = kernel.bindings.iter().map(|binding| binding.name);
+        !own.chain(loops).chain(bound_to).any(|name| bound.mentions(name))
+    };
+    let (mut ranges, mut left) = (Vec::new(), Vec::new());
+    for (d, range) in first.ranges.iter().enumerate() {
+        match (all(&|row| &row.ranges[d].low), all(&|row| &row.ranges[d].high)) {
+            (Some(low), Some(high)) => ranges.push(Range { low, high }),
+            _ if instances
+                .iter()
+                .all(|row| of_sizes(&row.ranges[d].low) && of_sizes(&row.ranges[d].high)) =>
+            {
+                ranges.push(range.clone());
+                left.push(d);
+            }
+            _ => return None,
+        }
+    }
     let when = (0..first.when.len()).map(|at| all(&|row| &row.when[at]));
-    Some(Instance {
+    let row = Instance {
         step: all(&|row| &row.step)?,
-        ranges: ranges.collect::<Option<_>>()?,
+        ranges,
         when: when.collect::<Option<_>>()?,
         ..first.clone()
-    })
+    };
+    Some(All { row, left })
 }
 
 /// Multiples of terms, and a constant.

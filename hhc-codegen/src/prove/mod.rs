@@ -139,11 +139,22 @@ fn families(plan: &KernelPlan) -> Vec<Family> {
     for (launch_index, launch) in plan.launches.iter().enumerate() {
         let kernel = &plan.kernels[launch.kernel];
         let Some(all) = families::of_all(plan, kernel) else { return Vec::new() };
-        let mut piece = piece(plan, None, (launch_index, launch), kernel, (0, &all), depths(plan));
+        let mut piece = piece(plan, None, (launch_index, launch), kernel, (0, &all.row), depths(plan));
+        let own = |row: &Instance| -> Vec<String> {
+            let range = |&d: &usize| interval(&format!("s{d}"), &row.ranges[d].low, &row.ranges[d].high);
+            all.left.iter().flat_map(range).collect()
+        };
+        let first_alone = own(&all.row);
+        piece.constraints.retain(|constraint| !first_alone.contains(constraint));
         let Some((row, _)) = piece.fixed.pop() else { return Vec::new() };
         piece.constraints.push(format!("0 <= {} < {}", families::ROW, kernel.instances.len()));
         let first = families.iter().map(|family: &Family| family.members.len()).sum();
-        families.push(Family { piece, row, members: (first..first + kernel.instances.len()).collect() });
+        families.push(Family {
+            piece,
+            row,
+            members: (first..first + kernel.instances.len()).collect(),
+            own: kernel.instances.iter().map(own).collect(),
+        });
     }
     families
 }

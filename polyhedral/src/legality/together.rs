@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Every property is shown on the whole integer lattice, for whatever domains the statements have, and for the hull of all
-//! dependences: a few relations stand for those of all pairs of statements. What cannot be shown so says nothing, and is asked of
+//! dependences: a few relations stand for those of all pairs of statements. Bounds that one statement alone has are left out, which
+//! only enlarges what must be empty; that tiles are full is asked within them. What cannot be shown so says nothing, and is asked of
 //! each piece by itself.
 
 use super::order::{Step, in_cone, misordered};
@@ -48,6 +49,7 @@ fn cover(program: &Program, schedule: &Schedule, families: &[Family]) -> bool {
     let own = |family: &Family| {
         family.row == families[0].row
             && family.members.len() == program.statements.len()
+            && family.own.len() == program.statements.len()
             && family
                 .members
                 .iter()
@@ -193,17 +195,20 @@ fn full(relations: &mut Relations, schedule: &Schedule, families: &[Family]) -> 
         };
         let claimed = |at: usize| schedule.pieces[at].full.as_ref();
         let constraints = family.piece.full.as_ref().map(|full| &full.constraints);
-        let mut cases: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut cases: BTreeMap<(String, &[String]), Vec<usize>> = BTreeMap::new();
         for (k, &at) in family.members.iter().enumerate() {
             let Some(full) = claimed(at).filter(|full| Some(&full.constraints) == constraints) else {
                 return Ok(false);
             };
             for case in relations.wrong_cases(k, full.runs) {
-                cases.entry(case).or_default().push(k);
+                cases.entry((case, family.own[k].as_slice())).or_default().push(k);
             }
         }
-        for (case, statements) in cases {
-            let case = relations.of_one(&case)?;
+        for ((case, own), statements) in cases {
+            let mut case = relations.of_one(&case)?;
+            for constraint in own {
+                case = case.intersect(&relations.of_one(constraint)?)?;
+            }
             let wrong: Vec<Conjunction> =
                 tiles.iter().map(|tiles| tiles.intersect(&case)).collect::<Result<_, _>>()?;
             for wrong in wrong {

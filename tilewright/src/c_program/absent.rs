@@ -50,6 +50,11 @@ pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     match *c {}
 }
 
+/// What its loops touch outside of arrays.
+pub fn outside_of_arrays(c: &CProgram) -> Option<String> {
+    match *c {}
+}
+
 /// Whether its own files are compiled with OpenMP.
 pub fn own_openmp(c: &CProgram) -> bool {
     match *c {}

@@ -48,6 +48,29 @@ pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     c.one_at_a_time.as_deref()
 }
 
+/// What its loops touch outside of arrays, as these are declared: the first few elements.
+pub fn outside_of_arrays(c: &CProgram) -> Option<String> {
+    const MOST: usize = 4;
+    let source = &c.preprocessed.source;
+    let told = |one: &c_frontend::recognise::Outside| {
+        let (line, column) = source.line_column(one.span.start);
+        let does = if one.written { "assigns" } else { "reads" };
+        let how = if one.below { "below 0" } else { "too large" };
+        format!(
+            "line {line}, column {column} {does} an element outside of `{}`, by a subscript that is {how}",
+            one.array
+        )
+    };
+    let list: Vec<String> = c.stencil.outside.iter().take(MOST).map(told).collect();
+    (!list.is_empty()).then(|| {
+        format!(
+            "{}: C does not define what this does, and tiled loops may find something else there than the program as it is written; \
+             let the loop run over points whose neighbours the array has",
+            list.join("; ")
+        )
+    })
+}
+
 /// Whether its own files are compiled with OpenMP, as their pragmas want it.
 pub fn own_openmp(c: &CProgram) -> bool {
     c.keeps_pragmas()
