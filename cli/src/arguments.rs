@@ -6,6 +6,7 @@ use cost_models::gpu::TimeModel;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
 use hhc_codegen::strategy::Target;
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -131,6 +132,35 @@ impl ChoiceArguments {
             TileByName::Measure => TileBy::Measure,
             TileByName::Default => TileBy::Default,
         })
+    }
+}
+
+/// What generated code may compute in place of the program's own operations.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct ArithmeticArguments {
+    /// Contract products and sums (fused multiply-add): faster, and results may differ from the reference, by a bound that is
+    /// shown for programs that are linear in their values; `run --verify` holds the difference against it
+    #[arg(long)]
+    pub contract: bool,
+    /// Approximate quotients and square roots in single precision by the GPU's functions (div.full, sqrt.approx and
+    /// rsqrt.approx); subnormal numbers are kept. Contracts nothing by itself
+    #[arg(long)]
+    pub fast_math: bool,
+}
+
+impl ArithmeticArguments {
+    /// As the library takes it.
+    pub fn arithmetic(self) -> Arithmetic {
+        Arithmetic { contract: self.contract, approximate: self.fast_math }
+    }
+
+    /// The options that were given.
+    pub fn given(self) -> &'static str {
+        match (self.contract, self.fast_math) {
+            (true, true) => "--contract and --fast-math",
+            (true, false) => "--contract",
+            (false, _) => "--fast-math",
+        }
     }
 }
 

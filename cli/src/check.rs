@@ -1,6 +1,6 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
-use crate::arguments::{ChoiceArguments, PlanArguments, TargetName, TileByName};
+use crate::arguments::{ArithmeticArguments, ChoiceArguments, PlanArguments, TargetName, TileByName};
 use crate::compile::{self, arguments::CompileArguments};
 use crate::error::{Error, Result};
 use crate::progress::Session;
@@ -150,6 +150,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         size: None,
         steps: None,
         machine: None,
+        arithmetic: ArithmeticArguments::default(),
         choice: ChoiceArguments { tile_by: Some(TileByName::Default), no_calibrate: true },
         output: folder.to_owned(),
         with: arguments.with.clone(),

@@ -1,6 +1,6 @@
 //! `tilewright inspect`: what the machine code of a tiling issues, and what limits it.
 
-use crate::arguments::{PlanArguments, Size, TargetName, some_steps_parser};
+use crate::arguments::{ArithmeticArguments, PlanArguments, Size, TargetName, some_steps_parser};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
@@ -11,6 +11,7 @@ use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::strategy::Target;
 use serde::Serialize;
 use tilewright::choice::{self, Wish};
+use tilewright::contract::Liberties;
 use tilewright::inspect::{self as counting, Bound, InspectRequest, Inspection, PerPoint};
 use tilewright::{machines, text};
 
@@ -35,6 +36,9 @@ pub struct InspectArguments {
     /// GPU whose limits are asked about, and that tile sizes are chosen for: a name or a file
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
+    /// What code may compute in place of the program's own operations.
+    #[command(flatten)]
+    pub arithmetic: ArithmeticArguments,
 }
 
 /// The report of `inspect`.
@@ -50,6 +54,9 @@ pub struct InspectReport {
     pub chosen_by: String,
     /// The type of the fields.
     pub element: &'static str,
+    /// What the code computes in place of the program's own operations; only where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Liberties>,
     /// What was counted.
     #[serde(flatten)]
     pub counted: Inspection,
@@ -70,6 +77,7 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
     }
     plan::dump_refused(arguments.plan.dump, session);
     let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let stencil = stencil.with_arithmetic(arguments.arithmetic.arithmetic());
     execution::layout::grid_points(&stencil.program, &arguments.size.0)?;
     let named = arguments.machine.as_deref().map(machines::machine).transpose()?;
     let (machine, architecture) = device(named.as_ref(), arguments.sm)?;
@@ -85,7 +93,8 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
         machine: &machine,
     };
     let counted = counting::inspect(&planned.plan, &request, session)?;
-    let mut notes: Vec<String> = chosen.caution.into_iter().collect();
+    let mut notes: Vec<String> =
+        chosen.caution.into_iter().chain(Liberties::note(&stencil.program)).collect();
     if counted.steady.branches_on_values > 0.0 {
         notes.push(
             "some branches depend on values, as the slow ways of division and roots: the way of ordinary numbers is counted"
@@ -104,6 +113,7 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
         tile: planned.plan.tile.to_string(),
         chosen_by: chosen.by,
         element: stencil.program.fields[0].element.name(),
+        arithmetic: Liberties::of(&stencil.program, arguments.steps.unsigned_abs()),
         counted,
         notes,
     })
@@ -147,7 +157,7 @@ impl Report for InspectReport {
     fn text(&self) -> String {
         let own = &self.counted;
         let kib = |bytes: u64| format!("{:.1} KiB", bytes as f64 / 1024.0);
-        let mut text = report::pairs(&[
+        let mut lines = vec![
             (
                 "stencil",
                 format!(
@@ -162,7 +172,9 @@ impl Report for InspectReport {
             ("", self.chosen_by.clone()),
             ("code", format!("{}, {}, {}", own.architecture, own.compiler, own.disassembler)),
             ("launches", own.launches.to_string()),
-        ]);
+        ];
+        lines.extend(self.arithmetic.as_ref().map(|own| ("arithmetic", own.to_string())));
+        let mut text = report::pairs(&lines);
         let rows = [
             row("instructions", own, |point| point.instructions),
             row("  floating point", own, |point| point.fp),

@@ -1,6 +1,8 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{Assignment, ChoiceArguments, PlanArguments, RanksName, Size, steps_parser};
+use crate::arguments::{
+    ArithmeticArguments, Assignment, ChoiceArguments, PlanArguments, RanksName, Size, steps_parser,
+};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::ranks_report::RanksReport;
@@ -11,11 +13,13 @@ use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
 use execution::npy;
 use hhc_codegen::TileSizes;
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tilewright::contract::Liberties;
 use tilewright::data::{Arrangement, FieldFile};
 use tilewright::{
     Backend, BuildRequest, Built, Measured, RunRequest, contract, machines, record, run_record, text,
@@ -56,10 +60,9 @@ pub struct RunArguments {
     /// Compare the result with the reference interpreter, bit for bit
     #[arg(long)]
     pub verify: bool,
-    /// Let the C compiler contract products and sums: faster, and results may differ from the reference, by a bound that is
-    /// shown for programs that are linear in their values; with --verify the difference is held against it
-    #[arg(long)]
-    pub contract: bool,
+    /// What may be computed in place of the program's own operations.
+    #[command(flatten)]
+    pub arithmetic: ArithmeticArguments,
     /// Number of threads; all cores where not given
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub threads: Option<u64>,
@@ -180,10 +183,10 @@ pub struct RunReport {
     /// Checksum of the newest level of all state fields: 16 hexadecimal digits, the same for equal results on
     /// every back end.
     pub checksum: String,
-    /// Whether all values have the bits of the reference, or with `--contract` differ by no more than the bound; null where
+    /// Whether all values have the bits of the reference, or with `--contract` and `--fast-math` differ by no more than the bound; null where
     /// that was not asked for, or there is no bound.
     pub verified: Option<bool>,
-    /// How far contraction may move a value; only with `--contract`, and where it is known.
+    /// How far contraction and approximations may move a value; only with `--contract` or `--fast-math`, and where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_bound: Option<f64>,
     /// Largest absolute difference from the reference; null where that was not asked for, or infinite.
@@ -267,16 +270,22 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: arguments.threads.map(|threads| threads as usize),
         tile_by: arguments.choice.tile_by(),
         calibrate: !arguments.choice.no_calibrate,
-        contract: arguments.contract,
+        arithmetic: arguments.arithmetic.arithmetic(),
         seed: arguments.seed,
         device: 0,
     };
     let mut store = trials.as_deref().map(|path| trials_file::open(path, session)).transpose()?;
     let layout = if data.layout().is_dense() { ", dense layout" } else { "" };
+    let liberties = match (request.arithmetic.contract, request.arithmetic.approximate) {
+        (true, true) => ", contracted and approximated",
+        (true, false) => ", contracted",
+        (false, true) => ", approximated",
+        (false, false) => "",
+    };
     let mut record = |built: Option<&Built>, outcome: Option<Outcome>| match (&mut store, outcome) {
         (Some(store), Some(outcome)) => {
             let setting = run_record::run_setting(&stencil, &request, built, "run");
-            let setting = Setting { job: setting.job.clone() + layout, ..setting };
+            let setting = Setting { job: setting.job.clone() + layout + liberties, ..setting };
             let planned = built.and_then(|built| built.planned.as_ref());
             let tile = planned.map(|planned| &planned.plan.tile).or(arguments.plan.tile.as_ref());
             let configuration = record::configuration(tile.unwrap_or(&TileSizes::default()));
@@ -299,8 +308,9 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         verify: arguments.verify,
     };
     let steps = arguments.steps;
-    let bound = arguments.contract.then(|| {
-        session.stage("error bound", || contract::error_bound(&stencil, &data, &run.parameters, steps))
+    let free = stencil.with_arithmetic(request.arithmetic);
+    let bound = (!request.arithmetic.is_exact()).then(|| {
+        session.stage("error bound", || contract::error_bound(&free, &data, &run.parameters, steps))
     });
     let measured = match tilewright::run(&stencil, &built, &run, &mut data, session) {
         Ok(measured) => measured,
@@ -309,7 +319,9 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
             return Err(error);
         }
     };
-    record(Some(&built), Some(run_record::outcome(&measured)))?;
+    // Where there is no bound, all that are numbers.
+    let permitted = bound.as_ref().map_or(0.0, |bound| bound.as_ref().copied().unwrap_or(f64::MAX));
+    record(Some(&built), Some(run_record::outcome(&measured, permitted)))?;
     let Measured { timing, last, comparison, checksum, points_per_step, gstencil_per_s } = measured;
     session.stage("write", || write_outputs(program, arguments.steps, &data, &outputs))?;
 
@@ -320,8 +332,12 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     }
     notes.extend(built.notes.iter().cloned());
     if let Some(Err(reason)) = &bound {
-        notes.push(format!("how far contraction may move the result is not known: {reason}"));
+        notes.push(format!(
+            "how far {} may move the result is not known: {reason}",
+            moves(request.arithmetic)
+        ));
     }
+    notes.extend(Liberties::note(&free.program));
     let element = program.fields[0].element;
     Ok(RunReport {
         stencil: program.name.clone(),
@@ -367,6 +383,15 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         dump: arguments.plan.dump.zip(planned.as_ref()).map(|(stage, planned)| plan::dump(stage, planned)),
         size,
     })
+}
+
+/// What moves results.
+fn moves(arithmetic: Arithmetic) -> &'static str {
+    match (arithmetic.contract, arithmetic.approximate) {
+        (true, true) => "contraction and approximations",
+        (false, true) => "approximations",
+        _ => "contraction",
+    }
 }
 
 pub(crate) fn names(program: &Program) -> impl Iterator<Item = String> + '_ {

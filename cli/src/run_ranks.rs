@@ -93,7 +93,8 @@ fn refuse(arguments: &RunArguments) -> Result<()> {
     let kept = arguments.checkpoint.is_some() || arguments.restart.is_some();
     let refused = [
         (arguments.backend != BackendName::OpenMp, "another --backend than openmp"),
-        (arguments.contract, "--contract"),
+        (arguments.arithmetic.contract, "--contract"),
+        (arguments.arithmetic.fast_math, "--fast-math"),
         (arguments.trials.is_some(), "--trials"),
         (arguments.plan.dump.is_some(), "--dump"),
         (kept && arguments.repeat > 1, "--repeat and checkpoints"),

@@ -174,6 +174,125 @@ fn contraction_keeps_to_its_bound() {
     assert!(refused.code == 2 && refused.stderr.contains("leave out --contract"), "{}", refused.stderr);
 }
 
+/// The text for GPUs says itself what is contracted, so that the emulator contracts it: results move, by no more than the bound, whatever
+/// the strategy. An approximation is moved as far as it may be, and a bound without it does not hold.
+#[test]
+fn the_emulator_contracts_and_approximates() {
+    let run = |stencil: &str, size: &str, rest: &[&str]| {
+        let base = ["run", stencil, "--size", size, "--backend", "emulator", "--verify", "--json"];
+        tilewright(&[&base[..], rest].concat()).succeeded().json()
+    };
+    let number = |document: &serde_json::Value, key: &str| document[key].as_f64().unwrap();
+    for (stencil, size, rest) in [
+        ("heat1d", "301", &["--steps", "7", "--param", "alpha=0.3", "--strategy", "naive"][..]),
+        (
+            "star2d1r",
+            "61x77",
+            &["--steps", "6", "--param", "c1=0.17", "--strategy", "hhc", "--tile", "st=2,s0=3,s1=16"],
+        ),
+        (
+            "star2d1r",
+            "61x97",
+            &[
+                "--steps",
+                "5",
+                "--param",
+                "c1=0.17",
+                "--strategy",
+                "warp-pipeline",
+                "--tile",
+                "rpl=2,steps=2,warps=2,rows=30",
+            ],
+        ),
+    ] {
+        let document = run(stencil, size, &[rest, &["--contract"]].concat());
+        assert_eq!(document["verified"], true, "{document}");
+        assert!(number(&document, "mismatches") > 0.0, "{document}");
+        assert!(number(&document, "max_abs_error") <= number(&document, "error_bound"), "{document}");
+        assert_eq!(document["emulator"]["total_violations"], 0, "{document}");
+        let exact = run(stencil, size, rest);
+        assert_eq!(
+            (number(&exact, "mismatches"), &exact["error_bound"]),
+            (0.0, &serde_json::Value::Null),
+            "{exact}"
+        );
+    }
+    let folder = Folder::new();
+    let text = "stencil mean(t, i) {\n    field u: f32;\n    u[t+1, i] = (u[t, i-1] + u[t, i] + u[t, i+1]) / 3.0;\n}\n";
+    let mean = folder.write("mean.stencil", text);
+    let steps = ["--steps", "4", "--strategy", "naive"];
+    let fast = run(&mean, "300", &[&steps[..], &["--fast-math"]].concat());
+    assert!(fast["verified"] == true && number(&fast, "mismatches") > 100.0, "{fast}");
+    let contracted = run(&mean, "300", &[&steps[..], &["--contract"]].concat());
+    assert!(number(&contracted, "error_bound") < number(&fast, "error_bound"), "{contracted} {fast}");
+    let nothing = run("heat1d", "99", &[&steps[..], &["--fast-math"]].concat());
+    assert!(
+        nothing["mismatches"] == 0 && nothing["notes"].to_string().contains("changes nothing"),
+        "{nothing}"
+    );
+    let unknown = run("gradient2d", "31x37", &[&steps[..], &["--fast-math", "--dtype", "f32"]].concat());
+    assert!(unknown["verified"].is_null() && number(&unknown, "mismatches") > 0.0, "{unknown}");
+    assert!(
+        unknown["notes"].to_string().contains("how far approximations may move the result is not known"),
+        "{unknown}"
+    );
+    let refused = tilewright(&["run", "heat1d", "--size", "99", "--steps", "1", "--fast-math"]);
+    assert!(refused.code == 2 && refused.stderr.contains("leave out --fast-math"), "{}", refused.stderr);
+}
+
+/// Emitted code says what it contracts, in its text, its build file and its manifest, and otherwise nothing of it.
+#[test]
+fn emitted_code_says_what_it_contracts() {
+    let folder = Folder::new();
+    let compile = |options: &[&str]| {
+        let out = folder.arg("out");
+        let base = [
+            "compile",
+            "star2d1r",
+            "--dtype",
+            "f32",
+            "--target",
+            "cuda",
+            "--strategy",
+            "naive",
+            "-o",
+            &out,
+            "--json",
+        ];
+        let report = tilewright(&[&base[..], options].concat()).succeeded().json();
+        let read = |name: &str| std::fs::read_to_string(std::path::Path::new(&out).join(name)).unwrap();
+        (report, ["star2d1r.cu", "star2d1r_main.cu", "CMakeLists.txt", "manifest.json"].map(read))
+    };
+    let (report, [text, main, build, manifest]) = compile(&["--contract", "--fast-math", "--steps", "9"]);
+    assert!(
+        text.contains("fmaf(") && text.contains("in their last digits") && !text.contains("bit for bit"),
+        "{text}"
+    );
+    assert!(text.contains("div.full.f32") && main.contains("the bound is"), "{main}");
+    assert!(build.contains("--fmad=false") && build.contains("adds nothing"), "{build}");
+    for document in [&report, &serde_json::from_str(&manifest).unwrap()] {
+        let own = &document["arithmetic"];
+        assert!(
+            own["contract"] == true && own["fast_math"] == true && own["error_bound_steps"] == 9,
+            "{own}"
+        );
+        let bound = own["error_bound"].as_f64().unwrap();
+        assert!((1e-7..1e-4).contains(&bound), "{own}");
+    }
+    assert!(report["notes"].to_string().contains("changes nothing"), "{report}");
+    let (report, [text, main, build, _]) = compile(&[]);
+    assert!(!text.contains("fmaf(") && text.contains("bit for bit") && build.contains("bit for bit"));
+    assert!(!main.contains("the bound is") && report["arithmetic"].is_null());
+    for (more, words) in [
+        (&["--target", "openmp"][..], "for --target cuda"),
+        (&["--target", "cuda", "--ranks", "2x2"], "--ranks"),
+    ] {
+        let base = ["compile", "star2d1r", "--contract", "-o", &folder.arg("other")];
+        let refused = tilewright(&[&base[..], more].concat());
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{}", refused.stderr);
+    }
+}
+
 /// A compiler that re-associates sums gives other bits: a check that fails is exit code 1, with a whole report.
 #[cfg(unix)]
 #[test]

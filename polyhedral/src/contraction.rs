@@ -1,4 +1,4 @@
-//! How far results may move where a compiler contracts products and sums.
+//! How far results may move where code contracts products and sums, or has approximations of quotients and roots.
 //!
 //! With contraction, `a * b + c` is rounded once, not twice; which sums a compiler contracts is its own choice. Both ways
 //! stay near the exact value of a statement for the values that it reads. For a statement that is linear in the values of
@@ -9,6 +9,9 @@
 //! R:  of a sum or product z with operands that are off by R1 and R2, first R1 + R2 or |a|*R2 + |b|*R1 + R1*R2,
 //!     then u*(|z| + that) + least number
 //! ```
+//!
+//! Where quotients and roots in single precision may be approximations ([`crate::arithmetic`]), their `u` is four and two times as
+//! large: 2 units in the last place of a quotient, 2^-23 of a root.
 //!
 //! `c_i` and `d` are intervals: coefficients and series lie between their least and largest values. The bound is for all
 //! programs and all ways of contraction, and holds as long as nothing overflows. For a scheme whose `sum of |c_i|` is 1 it
@@ -67,6 +70,18 @@ pub struct Known {
     pub parameters: Vec<f64>,
 }
 
+impl Known {
+    /// Values from 0 to 1 everywhere, and default parameters.
+    pub fn of_units(program: &Program) -> Known {
+        let values = Range { low: 0.0, high: 1.0 };
+        Known {
+            fields: vec![values; program.fields.len()],
+            series: vec![values; program.series.len()],
+            parameters: program.parameters.iter().map(|parameter| parameter.default).collect(),
+        }
+    }
+}
+
 /// An expression that is linear in the values of states.
 #[derive(Debug, Clone)]
 struct Form {
@@ -85,7 +100,7 @@ struct Effect {
     rounding: f64,
 }
 
-/// Per field, how far values with and without contraction differ at most after so many steps; 0 for coefficients.
+/// Per field, how far values with and without contraction and the approximations of the program's arithmetic differ at most after so many steps; 0 for coefficients.
 ///
 /// # Errors
 /// Why there is no bound, as half a sentence: a statement is not linear in the values that it computes, or differences
@@ -199,7 +214,17 @@ impl Forms<'_> {
                 let inverse = Range { low: b.constant.high.recip(), high: b.constant.low.recip() };
                 let mut quotient = a.scaled(inverse);
                 quotient.rounding = (a.rounding + self.magnitude(&quotient) * b.rounding) / least;
-                self.rounded(quotient, element)
+                self.rounded_by(quotient, element, self.units(4.0, element))
+            }
+            ExprKind::Call(Function::Sqrt, a) => {
+                let mut root = self.of(a)?;
+                let least = root.constant.low - root.rounding;
+                if !root.reads.is_empty() || least <= 0.0 {
+                    return Err(format!("{} takes roots of its values", self.program.name));
+                }
+                root.rounding /= 2.0 * least.sqrt();
+                root.constant = Range { low: root.constant.low.sqrt(), high: root.constant.high.sqrt() };
+                self.rounded_by(root, element, self.units(2.0, element))
             }
             ExprKind::Binary(..) | ExprKind::Call(..) | ExprKind::Select(..) => {
                 return Err(format!("{} is not linear in its values", self.program.name));
@@ -226,13 +251,26 @@ impl Forms<'_> {
         Ok(self.rounded(product, element))
     }
 
+    /// How many times as large as that of a rounding the error of an approximation is, where there are any.
+    fn units(&self, of_approximation: f64, element: ElementType) -> f64 {
+        match self.program.arithmetic.approximate && element == ElementType::F32 {
+            true => of_approximation,
+            false => 1.0,
+        }
+    }
+
     /// One rounding more.
-    fn rounded(&self, mut form: Form, element: ElementType) -> Form {
+    fn rounded(&self, form: Form, element: ElementType) -> Form {
+        self.rounded_by(form, element, 1.0)
+    }
+
+    /// One error more, so many times as large as that of a rounding.
+    fn rounded_by(&self, mut form: Form, element: ElementType, times: f64) -> Form {
         let (unit, least) = match element {
             ElementType::F32 => (2.0_f64.powi(-24), 2.0_f64.powi(-149)),
             ElementType::F64 => (2.0_f64.powi(-53), f64::from_bits(1)),
         };
-        form.rounding += unit * (self.magnitude(&form) + form.rounding) + least;
+        form.rounding += times * (unit * (self.magnitude(&form) + form.rounding) + least);
         form
     }
 }
@@ -266,6 +304,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::arithmetic::Arithmetic;
 
     fn of(name: &str, steps: u64) -> Result<Vec<f64>, String> {
         let program = crate::shipped::load(name).unwrap();
@@ -285,6 +324,39 @@ mod tests {
         let many = of("heat2d", 100).unwrap()[0];
         assert!(many > 50.0 * one && many < 250.0 * one, "{one} {many}");
         assert_eq!(of("heat2d", 0).unwrap(), [0.0]);
+    }
+
+    /// A quotient that may be off by 2 units in the last place has a larger bound, in single precision alone; a root of a coefficient
+    /// has one, one of values has none.
+    #[test]
+    fn approximations_have_larger_bounds() {
+        let bounds = |text: &str, element: ElementType| {
+            [false, true].map(|approximate| {
+                let program = crate::parse("x.stencil", text).unwrap().with_element_type(element);
+                let arithmetic = Arithmetic { contract: false, approximate };
+                let program = Program { arithmetic, ..program };
+                let known = Known {
+                    fields: vec![Range { low: 0.5, high: 1.0 }; program.fields.len()],
+                    ..Known::of_units(&program)
+                };
+                bound(&program, &known, 3).map(|bounds| bounds[0])
+            })
+        };
+        let mean = "stencil x(t, i) { field u: f32; u[t+1, i] = (u[t, i-1] + u[t, i] + u[t, i+1]) / 3.0; }";
+        let root =
+            "stencil x(t, i) { field u: f32; coefficient a: f32; u[t+1, i] = sqrt(a[i]) * u[t, i-1]; }";
+        for text in [mean, root] {
+            let [exact, off] = bounds(text, ElementType::F32).map(Result::unwrap);
+            assert!(off > 1.2 * exact && off < 4.1 * exact, "{exact:e} {off:e}");
+            let [exact, off] = bounds(text, ElementType::F64).map(Result::unwrap);
+            assert!(exact == off && exact > 0.0, "{exact:e} {off:e}");
+        }
+        let of_values = "stencil x(t, i) { field u: f32; u[t+1, i] = sqrt(u[t, i-1]); }";
+        assert!(
+            bounds(of_values, ElementType::F32)
+                .iter()
+                .all(|bound| bound.as_ref().is_err_and(|why| why.contains("roots")))
+        );
     }
 
     #[test]

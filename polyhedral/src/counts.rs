@@ -1,5 +1,6 @@
 //! Operation counts and compulsory traffic of a program.
 
+use crate::arithmetic::Arithmetic;
 use crate::math::Libm2;
 use crate::program::{BinaryOp, Condition, Expr, ExprKind, FieldId, FieldRole, Function, Program, Statement};
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub struct Operations {
     pub casts: usize,
     /// `-a`
     pub negations: usize,
+    /// Sums and differences that code computes together with one of their products ([`crate::arithmetic`]).
+    #[serde(skip)]
+    pub fused: usize,
 }
 
 impl Operations {
@@ -65,6 +69,7 @@ impl AddAssign for Operations {
         self.libm += other.libm;
         self.casts += other.casts;
         self.negations += other.negations;
+        self.fused += other.fused;
     }
 }
 
@@ -92,7 +97,8 @@ pub struct Counts {
 /// The counts of a program. Statements of single rows or faces are listed, but only those that compute points far
 /// from the boundary count in the sums (all, where there is none).
 pub fn counts(program: &Program) -> Counts {
-    let statements: Vec<_> = program.statements.iter().map(operations).collect();
+    let of = |statement: &Statement| operations(statement, program.arithmetic);
+    let statements: Vec<_> = program.statements.iter().map(of).collect();
     let none = !program.statements.iter().any(Statement::is_interior);
     let interior = || program.statements.iter().filter(move |statement| none || statement.is_interior());
     let mut sum = Operations::default();
@@ -132,21 +138,22 @@ fn levels(statement: &Statement) -> impl Iterator<Item = (FieldId, i64)> + '_ {
     statement.reads.iter().map(|access| (access.field, access.time))
 }
 
-fn operations(statement: &Statement) -> Operations {
+fn operations(statement: &Statement, arithmetic: Arithmetic) -> Operations {
     let mut sum = Operations::default();
     let mut used = vec![false; statement.locals.len()];
-    count(&statement.value, &mut sum, &mut used);
+    count(&statement.value, arithmetic, &mut sum, &mut used);
     // A local uses earlier locals only.
     for (index, local) in statement.locals.iter().enumerate().rev() {
         if used[index] {
-            count(&local.value, &mut sum, &mut used);
+            count(&local.value, arithmetic, &mut sum, &mut used);
         }
     }
     sum
 }
 
 /// Adds the operations of one expression and marks the locals that it uses.
-fn count(expr: &Expr, sum: &mut Operations, used: &mut [bool]) {
+fn count(expr: &Expr, arithmetic: Arithmetic, sum: &mut Operations, used: &mut [bool]) {
+    expr.walk(|expr| sum.fused += usize::from(arithmetic.fused(expr).is_some()));
     expr.walk(|expr| match &expr.kind {
         ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Read(_) | ExprKind::Series(..) => {}
         ExprKind::Local(local) => used[local.0] = true,

@@ -43,6 +43,7 @@ pub mod walk;
 
 // The analysis.
 pub mod analysis;
+pub mod arithmetic;
 pub mod cone;
 pub mod contraction;
 pub mod counts;

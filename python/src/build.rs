@@ -7,6 +7,7 @@ use crate::interpreter::{attached, detached};
 use crate::watched::{watched, watched_to_the_end};
 use execution::ExecutionError;
 use execution::grid::{ProgramData, ValuesMut};
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::program::{FieldId, FieldRole, SeriesId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -88,7 +89,7 @@ impl Built {
                 threads: request.threads,
                 tile_by,
                 calibrate: request.calibrate,
-                contract: request.contract,
+                arithmetic: Arithmetic { contract: request.contract, approximate: false },
                 seed: request.seed,
                 device,
                 ..BuildRequest::new(backend, &request.size, request.steps)

@@ -109,6 +109,19 @@ template <class Self, class T, class Value = std::remove_const_t<T>> struct Item
     using Type = std::conditional_t<std::is_const_v<T>, Value, Element<Self>>;
 };
 
+/* A value that an approximation may give in place of the exact one: so many units in the last place away from it at most,
+ * up or down by its bits. */
+inline float moved(float exact, int most) {
+    std::uint32_t word;
+    std::memcpy(&word, &exact, sizeof word);
+    const std::uint32_t magnitude = word & 0x7fffffffu;
+    if (magnitude <= std::uint32_t(most) || magnitude >= 0x7f800000u - std::uint32_t(most))
+        return exact;
+    word += (word * 2654435761u >> 16) % std::uint32_t(2 * most + 1) - std::uint32_t(most);
+    std::memcpy(&exact, &word, sizeof word);
+    return exact;
+}
+
 } // namespace tw_emulator
 
 #ifdef TW_POISON_TRAVELS

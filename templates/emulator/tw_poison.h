@@ -226,6 +226,12 @@ template <class A, class B> using EitherNumber
                        && (HasNumber<A>::value || std::is_arithmetic_v<A>)
                        && (HasNumber<B>::value || std::is_arithmetic_v<B>)>;
 
+template <class A, class B, class C> using AnyNumber
+    = std::enable_if_t<(HasNumber<A>::value || HasNumber<B>::value || HasNumber<C>::value)
+                       && (HasNumber<A>::value || std::is_arithmetic_v<A>)
+                       && (HasNumber<B>::value || std::is_arithmetic_v<B>)
+                       && (HasNumber<C>::value || std::is_arithmetic_v<C>)>;
+
 #define TW_ARITHMETIC(op)                                                                                    \
     template <class A, class B, class = EitherNumber<A, B>>                                                  \
     inline auto operator op(const A &a, const B &b) {                                                        \
@@ -279,6 +285,21 @@ template <class R, class... X> inline Number<R> applied(R result, X... operands)
         const auto y = raw(b);                                                                               \
         return applied(::name(x, y), x, y);                                                                  \
     }
+#define TW_FUSED(name)                                                                                       \
+    template <class A, class B, class C, class = AnyNumber<A, B, C>>                                         \
+    inline auto name(const A &a, const B &b, const C &c) {                                                   \
+        const auto x = raw(a);                                                                               \
+        const auto y = raw(b);                                                                               \
+        const auto z = raw(c);                                                                               \
+        return combined(::name(x, y, z), x, y, z);                                                           \
+    }
+TW_FUSED(fma)
+TW_FUSED(fmaf)
+template <class A, class = std::enable_if_t<HasNumber<A>::value>> inline auto moved(const A &a, int most) {
+    const auto x = raw(a);
+    return combined(moved(x, most), x);
+}
+#undef TW_FUSED
 #define TW_UNARIES(name) TW_UNARY(name) TW_UNARY(name##f)
 #define TW_BINARIES(name) TW_BINARY(name) TW_BINARY(name##f)
 TW_UNARIES(acos) TW_UNARIES(acosh) TW_UNARIES(asin) TW_UNARIES(asinh) TW_UNARIES(atan) TW_UNARIES(atanh)

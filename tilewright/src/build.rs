@@ -20,6 +20,7 @@ use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, backend};
+use polyhedral::arithmetic::Arithmetic;
 use toolchain::cache::Cache;
 use toolchain::compiler::CompileOptions;
 use toolchain::driver::Device;
@@ -43,8 +44,9 @@ pub struct BuildRequest<'a> {
     pub tile_by: TileBy,
     /// Whether this computer may be measured for some seconds, where it was not.
     pub calibrate: bool,
-    /// Whether compiled C may contract products and sums; then see [`crate::contract::error_bound`].
-    pub contract: bool,
+    /// What code may compute in place of the program's own operations; then see [`crate::contract::error_bound`]. Compiled C may
+    /// contract, as its compiler likes.
+    pub arithmetic: Arithmetic,
     /// Seed of the order in which the emulator runs threads.
     pub seed: u64,
     /// Number of the device that runs it, where one does.
@@ -63,7 +65,7 @@ impl<'a> BuildRequest<'a> {
             threads: None,
             tile_by: TileBy::Guarded,
             calibrate: true,
-            contract: false,
+            arithmetic: Arithmetic::default(),
             seed: 1,
             device: 0,
         }
@@ -91,10 +93,15 @@ pub struct Built {
 /// # Errors
 /// An infeasible tiling, a compiler that is missing or fails, a device that is missing.
 pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
-    if request.contract && request.backend != Backend::OpenMp {
-        return Err(Error::wrong_input("only compiled C has a choice about contraction")
-            .hint("use --backend openmp, or leave out --contract"));
-    }
+    refuse(request)?;
+    let own;
+    let stencil = match request.backend {
+        Backend::Emulator | Backend::Cuda if !request.arithmetic.is_exact() => {
+            own = stencil.with_arithmetic(request.arithmetic);
+            &own
+        }
+        _ => stencil,
+    };
     match request.backend {
         Backend::Reference => {
             strategies::named(&request.tiling.strategy)?;
@@ -114,12 +121,29 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
     }
 }
 
+/// Refuses arithmetic that the back end does not have.
+fn refuse(request: &BuildRequest<'_>) -> Result<()> {
+    let Arithmetic { contract, approximate } = request.arithmetic;
+    let refused = match request.backend {
+        Backend::Reference => contract || approximate,
+        Backend::OpenMp => approximate,
+        Backend::Emulator | Backend::Cuda => false,
+    };
+    match (refused, approximate) {
+        (false, _) => Ok(()),
+        (true, true) => Err(Error::wrong_input("only code of GPUs has approximate roots and divisions")
+            .hint("use --backend cuda or emulator, or leave out --fast-math")),
+        (true, false) => Err(Error::wrong_input("the reference contracts nothing")
+            .hint("use another --backend, or leave out --contract")),
+    }
+}
+
 fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
     let mut chosen = chosen(stencil, request, Target::OpenMp, None, observer)?;
     let planned = plan(stencil, &chosen.tiling, Target::OpenMp, observer)?;
-    let options = CompileOptions { contraction: request.contract, ..CompileOptions::default() };
+    let options = CompileOptions { contraction: request.arithmetic.contract, ..CompileOptions::default() };
     // What was timed in order to choose does not contract.
-    let Tiled { native, object } = match chosen.tiled.take().filter(|_| !request.contract) {
+    let Tiled { native, object } = match chosen.tiled.take().filter(|_| !request.arithmetic.contract) {
         Some(tiled) => tiled,
         None => stage(observer, "compile", || tiled::load_with(&planned.plan, &options))?,
     };
@@ -133,7 +157,7 @@ fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer
         notes: object.notes.into_iter().chain(chosen.notes()).collect(),
         speed: pace::Speed::of(&stencil.program),
         // What contracts is other code.
-        whole_runs: chosen.whole_runs.filter(|_| !request.contract),
+        whole_runs: chosen.whole_runs.filter(|_| !request.arithmetic.contract),
     })
 }
 

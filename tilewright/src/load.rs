@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use polyhedral::analysis::{Analysis, analyze};
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::program::{ElementType, Program};
 use polyhedral::{parser, shipped};
 use safe_io::input;
@@ -63,6 +64,12 @@ impl Stencil {
             reason: error.to_string(),
         })?;
         Ok(Arc::clone(self.analysis.get_or_init(|| Arc::new(found))))
+    }
+
+    /// The same program for code that may compute this in place of its own operations.
+    pub fn with_arithmetic(&self, arithmetic: Arithmetic) -> Stencil {
+        let program = Arc::new(Program { arithmetic, ..(*self.program).clone() });
+        Stencil { files: self.files.clone(), ..Stencil::of(program) }
     }
 
     /// The same program under another name.

@@ -7,6 +7,7 @@ use crate::record::{SECONDS, on_cpu, setting};
 use crate::run::Measured;
 use crate::runner::Runner;
 use execution::ExecutionError;
+use execution::compare::Comparison;
 use hhc_codegen::PlanError;
 use hhc_codegen::strategy;
 use toolchain::machine::cpu_name;
@@ -47,15 +48,17 @@ pub fn run_setting(
     }
 }
 
-/// What runs have shown, as an outcome.
-pub fn outcome(measured: &Measured) -> Outcome {
+/// What runs have shown, as an outcome. Values may differ from those of the reference by so much: 0 where code computes what the
+/// program says.
+pub fn outcome(measured: &Measured, permitted: f64) -> Outcome {
     let seconds = Metric {
         value: measured.timing.median,
         repetitions: measured.timing.seconds_all.clone(),
         unit: "s".to_owned(),
     };
     let wrong = |message: String| Outcome::failed(Status::WrongResult, message);
-    let mismatches = measured.comparison.as_ref().map_or(0, |found| found.mismatches);
+    let beyond = |found: &&Comparison| permitted == 0.0 || found.max_abs_error > permitted;
+    let mismatches = measured.comparison.as_ref().filter(beyond).map_or(0, |found| found.mismatches);
     let violations = measured.last.emulator.as_ref().map_or(0, |report| report.total_violations);
     let mut outcome = match (mismatches, violations) {
         (0, 0) => Outcome::measured(SECONDS, seconds.value),

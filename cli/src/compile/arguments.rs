@@ -1,6 +1,8 @@
 //! The arguments of `compile`.
 
-use crate::arguments::{ChoiceArguments, PlanArguments, RanksName, Size, TargetName, steps_parser};
+use crate::arguments::{
+    ArithmeticArguments, ChoiceArguments, PlanArguments, RanksName, Size, TargetName, steps_parser,
+};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -25,6 +27,9 @@ pub struct CompileArguments {
     /// Who chooses tile sizes.
     #[command(flatten)]
     pub choice: ChoiceArguments,
+    /// What code may compute in place of the program's own operations.
+    #[command(flatten)]
+    pub arithmetic: ArithmeticArguments,
     /// Write a library for ranks of MPI, too: auto, or so many ranks per dimension, such as 2x2 (the code is for all
     /// numbers; these are its default)
     #[arg(long, value_name = "auto|RANKS")]

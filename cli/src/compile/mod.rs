@@ -22,6 +22,7 @@ use tiled::Tiled;
 use tilewright::adaptive::uses::Uses;
 use tilewright::c_program::{self, CProgram, CSource, LoopLeft};
 use tilewright::choice::Wish;
+use tilewright::contract::Liberties;
 use tilewright::emit::{self, EmitRequest, Facts};
 use tilewright::{Stencil, adaptive, machines, ranks, text};
 
@@ -46,12 +47,34 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     if c.is_none() && !arguments.with.is_empty() {
         return Err(Error::wrong_input("--with is for sources of a C program"));
     }
+    let arithmetic = arguments.arithmetic.arithmetic();
+    if !arithmetic.is_exact() {
+        refuse_liberties(arguments, c.is_some())?;
+        stencil = stencil.with_arithmetic(arithmetic);
+    }
     let machine = arguments.machine.as_deref().map(machines::machine).transpose()?;
     let job = Job { arguments, stencil, c, folder, machine };
     match &arguments.adaptive {
         Some(uses) => job.several(uses, session),
         None => job.one(session),
     }
+}
+
+/// Refuses code whose results are held against others bit by bit, or whose arithmetic the user's own compiler decides.
+fn refuse_liberties(arguments: &CompileArguments, c: bool) -> Result<()> {
+    let given = arguments.arithmetic.given();
+    if arguments.target.target() != Target::Cuda {
+        return Err(Error::wrong_input(format!(
+            "{given} is for --target cuda: C compilers have options of their own"
+        ))
+        .hint("leave it out, and compile with -ffp-contract=fast"));
+    }
+    let what = match (c, arguments.ranks.is_some()) {
+        (true, _) => "the code of a C program, whose results are the program's, bit for bit",
+        (_, true) => "--ranks, whose results are those of one rank, bit for bit",
+        _ => return Ok(()),
+    };
+    Err(Error::wrong_input(format!("{given} does not go with {what}")).hint("leave it out"))
 }
 
 /// What is compiled, and where to.
@@ -129,6 +152,7 @@ impl Job<'_> {
             .chain(one_at_a_time)
             .chain(computed_anew)
             .collect();
+        let fast = Liberties::note(&first.planned.plan.program);
         let options = arguments.plan.c.options();
         let request = |programs, limits| EmitRequest {
             target,
@@ -164,7 +188,7 @@ impl Job<'_> {
             left,
             c,
             chosen_by: chosen.by,
-            notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).collect(),
+            notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).chain(fast).collect(),
             facts,
             directory,
             files,

@@ -106,6 +106,7 @@ impl Report for CompileReport {
             ("kernels", kernels.join("\n")),
             ("launches", launches),
         ];
+        lines.extend(facts.arithmetic.as_ref().map(|own| ("arithmetic", own.to_string())));
         if let Some(bytes) = facts.shared_bytes_per_block {
             lines.push(("shared memory", format!("{} per block", report::bytes(bytes as f64))));
         }

@@ -4,6 +4,7 @@
 use super::names::Names;
 use super::points::plus;
 use c_tree::{BinaryOp as Op, Expr as Tree, Stmt, UnaryOp, call, int, name, var};
+use polyhedral::arithmetic::{Approximation, Fused};
 use polyhedral::program::{
     Access, BinaryOp, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, Function, Local,
     LocalId, Program, SeriesId, Statement,
@@ -69,6 +70,13 @@ impl Values<'_> {
 
     fn tree(&self, expr: &Expr) -> Tree {
         let single = expr.element == ElementType::F32;
+        let arithmetic = self.program.arithmetic;
+        if let Some(fused) = arithmetic.fused(expr) {
+            return self.fused(&fused, single);
+        }
+        if let Some(approximation) = arithmetic.approximation(expr) {
+            return self.approximation(approximation);
+        }
         match &expr.kind {
             ExprKind::Literal(value) if single => Tree::f32(*value as f32),
             ExprKind::Literal(value) => Tree::f64(*value),
@@ -111,6 +119,24 @@ impl Values<'_> {
                 self.condition(condition).select(self.tree(then), self.tree(otherwise))
             }
             ExprKind::Cast(operand) => self.tree(operand).cast(expr.element.c_name()),
+        }
+    }
+
+    fn fused(&self, fused: &Fused<'_>, single: bool) -> Tree {
+        let signed = |negate: bool, tree: Tree| match negate {
+            true => Tree::unary(UnaryOp::Negate, tree),
+            false => tree,
+        };
+        let [a, b] = fused.factors.map(|factor| self.tree(factor));
+        let addend = signed(fused.negate_addend, self.tree(fused.addend));
+        call(if single { "fmaf" } else { "fma" }, [signed(fused.negate_product, a), b, addend])
+    }
+
+    fn approximation(&self, approximation: Approximation<'_>) -> Tree {
+        match approximation {
+            Approximation::Quotient(a, b) => call("tw_quotient", [self.tree(a), self.tree(b)]),
+            Approximation::Root(x) => call("tw_root", [self.tree(x)]),
+            Approximation::OverRoot(a, x) => self.tree(a) * call("tw_over_root", [self.tree(x)]),
         }
     }
 

@@ -6,6 +6,7 @@ use super::expression::{Index, Values};
 use super::names::Names;
 use super::points::{INT, as_it_is, end, level_of_grid, moved, place};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, name, var};
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::domain::Bound;
 use polyhedral::program::{Access, BinaryOp, ExprKind, Program};
 use serde::Serialize;
@@ -20,9 +21,10 @@ pub(super) struct PlainLoops {
     text: String,
 }
 
-/// All statements of a program as plain loops.
+/// All statements of a program as plain loops, which compute what the program says.
 pub(super) fn plain_loops(program: &Program, names: &Names) -> Vec<PlainLoops> {
-    (0..program.statements.len()).map(|index| of_statement(program, names, index)).collect()
+    let exact = Program { arithmetic: Arithmetic::default(), ..program.clone() };
+    (0..exact.statements.len()).map(|index| of_statement(&exact, names, index)).collect()
 }
 
 fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {

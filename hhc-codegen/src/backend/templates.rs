@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 25] = [
+const TEMPLATES: [(&str, &str); 26] = [
     ("openmp/program.c", include_str!("../../templates/openmp/program.c.hbs")),
     ("openmp/padded", include_str!("../../templates/openmp/padded.h.hbs")),
     ("openmp/around", include_str!("../../templates/openmp/around.h.hbs")),
@@ -25,6 +25,7 @@ const TEMPLATES: [(&str, &str); 25] = [
     ("openmp/ranks_loaded.c", include_str!("../../templates/openmp/ranks_loaded.c.hbs")),
     ("cuda/program.cu", include_str!("../../templates/cuda/program.cu.hbs")),
     ("cuda/lanes", include_str!("../../templates/cuda/lanes.cuh")),
+    ("cuda/approximate", include_str!("../../templates/cuda/approximate.cuh")),
     ("cuda/warp", include_str!("../../templates/cuda/warp.cuh")),
     ("cuda/program.h", include_str!("../../templates/cuda/program.h.hbs")),
     ("cuda/main.cu", include_str!("../../templates/cuda/main.cu.hbs")),

@@ -384,8 +384,21 @@ impl OfStatement {
 /// Arithmetic instructions.
 fn instructions(operations: &Operations, function: f64) -> f64 {
     let Operations {
-        adds, subs, muls, divs, sqrts, exps, libm, min_max, compares, selects, abs, casts, ..
+        adds,
+        subs,
+        muls,
+        divs,
+        sqrts,
+        exps,
+        libm,
+        min_max,
+        compares,
+        selects,
+        abs,
+        casts,
+        fused,
+        ..
     } = *operations;
-    (adds + subs + muls + min_max + compares + selects + abs + casts) as f64
+    (adds + subs + muls + min_max + compares + selects + abs + casts - fused) as f64
         + function * (divs + sqrts + exps + libm) as f64
 }

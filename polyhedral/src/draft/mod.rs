@@ -13,6 +13,7 @@ pub use levels::{comes_earlier, comes_later, never_meet};
 pub use parts::{Draft, DraftField, DraftSeries, DraftStatement};
 pub use reads::margin;
 
+use crate::arithmetic::Arithmetic;
 use crate::diagnostic::Diagnostic;
 use crate::domain::{Interval, Sides};
 use crate::program::{Field, FieldId, FieldRole, Program, Series, Statement};
@@ -41,6 +42,7 @@ impl Draft {
             series: self.series.iter().map(series).collect(),
             statements,
             least_size,
+            arithmetic: Arithmetic::default(),
             boundary: self.boundary,
             periodic: (0..self.space_indices.len())
                 .map(|d| matches!(self.periodic.get(d), Some(Some(_))))

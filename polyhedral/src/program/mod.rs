@@ -19,8 +19,10 @@
 //!
 //! Programs are made by [`crate::draft::Draft::check`].
 
+mod arithmetic;
 mod expression;
 
+pub use arithmetic::Arithmetic;
 pub use expression::{Access, BinaryOp, CompareOp, Condition, Congruence, Expr, ExprKind, Function};
 
 use crate::domain::Interval;
@@ -110,6 +112,8 @@ pub struct Program {
     /// Per dimension, the least extent for which domains are disjoint and reads stay on the grid; 0 where that
     /// is so on every grid. On a smaller grid no statement computes anything.
     pub least_size: Vec<i64>,
+    /// What generated code may compute in place of the program's own operations; the reference computes these.
+    pub arithmetic: Arithmetic,
     /// The text that the program was read from.
     pub source: Arc<SourceFile>,
 }

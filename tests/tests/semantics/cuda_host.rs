@@ -6,6 +6,7 @@
 use crate::harness::{hexagonal_tile, parsed, planned, shipped};
 use hhc_codegen::backend::cuda::{CudaOptions, generate};
 use hhc_codegen::{KernelPlan, TileSizes};
+use polyhedral::arithmetic::Arithmetic;
 use polyhedral::program::Program;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -133,6 +134,32 @@ fn shipped_stencils() {
         check(&program, "hhc", &hexagonal_tile(&program, 2, 1, &[9, 8]));
     }
     check(&shipped("heat3d"), "naive", &TileSizes::default());
+}
+
+/// What is contracted keeps to the bound that the program checks itself against; a mistake does not; where there is no bound it says so.
+#[test]
+fn contracted_code_checks_itself() {
+    let free = |program: Arc<Program>, approximate| {
+        let arithmetic = Arithmetic { contract: true, approximate };
+        Arc::new(Program { arithmetic, ..(*program).clone() })
+    };
+    let thirds = "stencil thirds(t, i) { field u: f32; param c = 0.3; u[t+1, i] = c * u[t, i] + 0.7 * (u[t, i-1] + u[t, i+1]) / 2.0; }";
+    let plan = planned(&free(parsed("thirds", thirds), false), "naive", &TileSizes::default()).plan;
+    let output = standalone(&plan, None, true);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("the bound is"), "{output:?}");
+    assert!(!text.contains("by up to 0;"), "{text}");
+    let output = standalone(&plan, Some(("fmaf(tw_c_f32", "fmaf(0.9999f * tw_c_f32")), true);
+    assert!(
+        !output.status.success() && String::from_utf8_lossy(&output.stdout).contains("TOO MUCH"),
+        "{output:?}"
+    );
+    let gradient = planned(&free(shipped("gradient2d"), true), "naive", &TileSizes::default()).plan;
+    let output = standalone(&gradient, None, true);
+    assert!(
+        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("is not known"),
+        "{output:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is known of generated code, as its manifest says it.
 
 use crate::adaptive::{Portfolio, Served, Worth};
+use crate::contract::Liberties;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::Target;
 use serde::Serialize;
@@ -24,6 +25,9 @@ pub struct Facts {
     pub tile_text: String,
     /// Whether the tiling was proved legal; there is no code that was not.
     pub legal: bool,
+    /// What the code computes in place of the program's own operations; nothing where results are its own, bit for bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Liberties>,
     /// Grid extents that `launches` is for.
     pub size: Option<Vec<i64>>,
     /// Time steps that `launches` is for.

@@ -9,6 +9,7 @@ pub use facts::{
 
 use crate::adaptive::Portfolio;
 use crate::c_program::{self, CSource};
+use crate::contract::Liberties;
 use crate::error::{Error, Result};
 use crate::finalists::ARCHITECTURES;
 use crate::load::Stencil;
@@ -171,6 +172,7 @@ fn facts(plan: &KernelPlan, request: &EmitRequest<'_>, kernels: Vec<KernelFacts>
         tile: plan.tile.clone(),
         tile_text: plan.tile.to_string(),
         legal: true,
+        arithmetic: Liberties::of(program, u64::try_from(steps.unwrap_or(1)).unwrap_or(1)),
         launches: steps.and_then(|steps| plan_counts::launches(plan, size, steps)),
         size: size.map(<[i64]>::to_vec),
         steps,

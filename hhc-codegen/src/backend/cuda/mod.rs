@@ -8,6 +8,7 @@ mod ahead;
 mod around;
 mod boundary;
 mod cells;
+mod check;
 mod clipped_rows;
 mod direct;
 mod full_rows;
@@ -48,6 +49,7 @@ use crate::plan::{Kernel, KernelPlan};
 use crate::storage::Memory;
 use boundary::boundary_kernels;
 use c_tree::{Block, Dialect, Function, Stmt, name, var};
+use check::Check;
 use host::Host;
 use serde::Serialize;
 use staging::Staging;
@@ -210,6 +212,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
+        check: Check::new(program),
         exp_header: polyhedral::portable_exp::C_HEADER.trim_end(),
         functions,
         prototypes: host.prototypes(),
@@ -261,6 +264,8 @@ struct ProgramText {
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,
+    /// What results are held against.
+    check: Check,
     exp_header: &'static str,
     /// The functions of the device: those of tiles, kernels, and kernels that copy boundaries.
     functions: Vec<String>,
