@@ -4,7 +4,7 @@
 //! known before), or where elements around it are touched without a condition. What a condition on data chooses of one
 //! piece of memory at the very point that is computed counts as within it.
 
-use super::arrays::{Axis, Form};
+use super::arrays::{Axis, Form, Position};
 use super::points::{Key, Point, Points};
 use super::stencil::Centre;
 use crate::codes;
@@ -132,13 +132,27 @@ pub(super) fn is_surrounded(touch: &Touch<'_>, d: usize, all: &[Touch<'_>]) -> b
     below && above
 }
 
+/// The least and the greatest value of a subscript.
+pub(super) fn ends(touch: &Touch<'_>, position: &Position) -> Option<(Polynomial, Polynomial)> {
+    let (mut first, mut last) = (position.component.clone(), position.component.clone());
+    for (axis, stride) in &position.axes {
+        let (low, high) = match axis {
+            Axis::Space(d) => touch.sides.get(*d)?.clone(),
+            Axis::Buffer => (Polynomial::number(0), Polynomial::number(touch.buffers)),
+        };
+        first = first.plus(&low.times(stride)?, 1)?;
+        last = last.plus(&high.plus(&Polynomial::number(1), -1)?.times(stride)?, 1)?;
+    }
+    Some((first, last))
+}
+
 /// What must hold so that an index lies within an extent; `None` if it does not.
 fn within(
     touch: &Touch<'_>,
-    position: &super::arrays::Position,
+    position: &Position,
     extent: Polynomial,
 ) -> Option<Vec<(Polynomial, Polynomial)>> {
-    let (first, last) = super::outside::ends(touch, position)?;
+    let (first, last) = ends(touch, position)?;
     let behind = last.plus(&Polynomial::number(1), 1)?;
     let mut pairs = Vec::new();
     for (less, more) in [(Polynomial::number(0), first), (behind, extent)] {

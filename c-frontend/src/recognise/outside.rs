@@ -3,12 +3,10 @@
 //! C does not define what such a program does. It often seems to work, as next to an array another one lies; where tiled loops
 //! take its place, that may be something else. So it is told, and the program is taken as it is.
 
-use super::arrays::{Axis, Position};
-use super::certain::{Touch, touches};
+use super::certain::{Touch, ends, touches};
 use super::points::Points;
 use super::stencil::Outside;
 use crate::nest::Touched;
-use crate::polynomial::Polynomial;
 
 /// The elements that some round of the loops touches outside of an array, each once.
 pub fn outside(points: &Points<'_>) -> Vec<Outside> {
@@ -37,18 +35,4 @@ pub fn outside(points: &Points<'_>) -> Vec<Outside> {
 /// Whether the loops have a round for certain, or as soon as their bounds allow one.
 fn runs(touch: &Touch<'_>) -> bool {
     touch.sides.iter().all(|(low, high)| high.distance(low).is_none_or(|rounds| rounds > 0))
-}
-
-/// The least and the greatest value of a subscript.
-pub(super) fn ends(touch: &Touch<'_>, position: &Position) -> Option<(Polynomial, Polynomial)> {
-    let (mut first, mut last) = (position.component.clone(), position.component.clone());
-    for (axis, stride) in &position.axes {
-        let (low, high) = match axis {
-            Axis::Space(d) => touch.sides.get(*d)?.clone(),
-            Axis::Buffer => (Polynomial::number(0), Polynomial::number(touch.buffers)),
-        };
-        first = first.plus(&low.times(stride)?, 1)?;
-        last = last.plus(&high.plus(&Polynomial::number(1), -1)?.times(stride)?, 1)?;
-    }
-    Some((first, last))
 }
