@@ -168,7 +168,7 @@ fn contraction_keeps_to_its_bound() {
     }
     let unknown = run("gradient2d", "41x37", &[]).succeeded().json();
     let note = unknown["notes"].to_string();
-    assert!(note.contains("gradient2d is not linear in its values"), "{note}");
+    assert!(note.contains("gradient2d multiplies its values"), "{note}");
     assert_eq!(unknown["error_bound"], serde_json::Value::Null);
     let refused = run("heat2d", "41x37", &["--backend", "reference"]);
     assert!(refused.code == 2 && refused.stderr.contains("leave out --contract"), "{}", refused.stderr);
