@@ -73,6 +73,7 @@ impl Inliner<'_> {
             let kind = ExprKind::Assign(None, Box::new(named(&name)), Box::new(value));
             Stmt { kind: StmtKind::Expr(made(kind)), span: span.clone() }
         };
+        let lasts = declared.is_none();
         let index = match declared {
             Some(ctype) => declaration(&name, ctype, Some(at(named(&row))), span),
             None => assigned(at(named(&row))),
@@ -95,7 +96,7 @@ impl Inliner<'_> {
         };
         list.push(Stmt { kind: StmtKind::For(Box::new(looped)), span: span.clone() });
         // What the loop leaves in its index.
-        if !matches!(source.start.as_ref().map(|start| &start.kind), Some(StmtKind::Declaration(_))) {
+        if lasts {
             list.push(assigned(at(rows)));
         }
         Some(list)

@@ -169,10 +169,11 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
             cpu.visit_line_s = part * cpu.line_s(2.0 * near);
         }
         calls.push(body.call_s);
-        enter(&residents[0], body.clone(), &system, &mut calibration.c_iter_s, &mut cpu);
-        calibration.cpu = Some(cpu.clone());
-        machine.calibration = Some(calibration.clone());
         if thorough {
+            // The model counts what tiles do, and needs the rows for it.
+            enter(&residents[0], body.clone(), &system, &mut calibration.c_iter_s, &mut cpu);
+            calibration.cpu = Some(cpu.clone());
+            machine.calibration = Some(calibration.clone());
             progress(&format!("{}: transfers", program.name), part(0.7));
             let cone = &analysis.cone;
             let measured = transfer::measure(&machine, program, cone, last_cache, request.rounds)?;

@@ -5,8 +5,8 @@ use super::Update;
 use crate::backend::expression::Values;
 use crate::backend::points::moved;
 use crate::geometry::{keeps_rows, shifted_from};
-use c_tree::{Block, Dialect, Expr, Stmt, call, int, name, var};
-use polyhedral::program::{Access, ElementType};
+use c_tree::{Block, Dialect, Expr, Function, Stmt, call, int, name, var};
+use polyhedral::program::{Access, ElementType, Statement};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,19 +46,20 @@ impl Update<'_> {
     }
 
     fn shifted_from(&self, rows: usize) -> Option<i64> {
+        shifted_from(self.program, self.alone()?, rows)
+    }
+
+    /// The statement, where it is the only one and points of it may run twice.
+    fn alone(&self) -> Option<&Statement> {
         match &self.statements[..] {
-            &[alone] if !self.in_place => shifted_from(self.program, &self.program.statements[alone], rows),
+            &[alone] if !self.in_place => Some(&self.program.statements[alone]),
             _ => None,
         }
     }
 
     /// The name of the function of kept vectors for so many rows; `None` where that gains nothing.
     pub(super) fn kept_name(&self, rows: usize) -> Option<String> {
-        let is_plain = match &self.statements[..] {
-            &[alone] if !self.in_place => keeps_rows(self.program, &self.program.statements[alone], rows),
-            _ => false,
-        };
-        is_plain.then(|| format!("{}_kept", self.row_name(rows)))
+        keeps_rows(self.program, self.alone()?, rows).then(|| format!("{}_kept", self.row_name(rows)))
     }
 
     /// What [`Update::block`] does at one whole vector of points. Compilers read a row again for each row that needs it; here vectors
@@ -76,8 +77,7 @@ impl Update<'_> {
             "The same at one vector of points; vectors that several of the rows read stay in registers"
                 .to_owned(),
         );
-        let block = format!("{}_block", self.row_name(rows));
-        Some(format!("#if TW_KEPT\n{}#else\n#define {own} {block}\n#endif\n", function.print(Dialect::C)))
+        Some(self.or_block("TW_KEPT", &own, &function, rows))
     }
 
     /// What [`Update::block`] does at one whole vector of points, if the one before it and the one behind it are points of
@@ -89,8 +89,13 @@ impl Update<'_> {
             "The same at one vector of points; neighbours {from} and more points away are shifted out of whole vectors, \
              of which parts beside first <= x < last are read and not used"
         ));
+        Some(self.or_block("TW_SHIFTS", &own, &function, rows))
+    }
+
+    /// A function of this name where a macro says so, elsewhere another name of the loop over the block.
+    fn or_block(&self, wanted: &str, own: &str, function: &Function, rows: usize) -> String {
         let block = format!("{}_block", self.row_name(rows));
-        Some(format!("#if TW_SHIFTS\n{}#else\n#define {own} {block}\n#endif\n", function.print(Dialect::C)))
+        format!("#if {wanted}\n{}#else\n#define {own} {block}\n#endif\n", function.print(Dialect::C))
     }
 
     /// Where a copy of the statement, so many rows further, reads.
