@@ -233,20 +233,14 @@ TW_INLINE void tw_put_f64(double *to, const double *from, int64_t count, bool la
 typedef struct {
     int64_t begin[1], end[1];
 } tw_filled;
-#define tw_row_sums_f64_int32_t(terms, from, offsets, count, same, sums) ((void)(terms), (void)(sums))
-#define tw_row_sums_f64_int64_t(terms, from, offsets, count, same, sums) ((void)(terms), (void)(sums))
 #define tw_filled_rows_int32_t(offsets, from, count, filled, rows) ((void)(rows))
 #define tw_filled_rows_int64_t(offsets, from, count, filled, rows) ((void)(rows))
 #define tw_eight_sums(whole, rest, left, sums) ((void)(whole), (void)(rest), (void)(left), (void)(sums))
 #define tw_spread(sums, filled, rows, count) ((void)(sums))
+#endif
+#if !TW_WIDE
+#define tw_row_sums_f64_int32_t(terms, from, offsets, count, same, sums) ((void)(terms), (void)(sums))
+#define tw_row_sums_f64_int64_t(terms, from, offsets, count, same, sums) ((void)(terms), (void)(sums))
 #define tw_put_f64(to, from, count, large) ((void)(to), (void)(large))
 #define TW_PUT_ALL() ((void)0)
 #endif
-/* Whether rows are so short, or so much alike, that their terms are best computed before they are added up. */
-TW_INLINE bool tw_short_rows(const tw_lengths *lengths, int64_t elements)
-{
-    if (lengths->bits % 8 == 0) return false;
-    if (lengths->same >= 0) return lengths->same <= 15;
-    return elements <= 7 * lengths->filled || (lengths->bits < 32 && elements <= 10 * lengths->filled);
-}
-

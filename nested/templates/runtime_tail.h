@@ -57,10 +57,17 @@
         if (right) return count - 1;                                                                                   \
         return tw_offsets_##T(offsets, count, length, tw, check);                                                      \
     }                                                                                                                  \
-    /* How many rows are a group: 256 at most, of 2048 elements at most where there are several, whole eights where there \
-     * are more; 0 if they are wrong. */                                                                               \
-    TW_INLINE int64_t tw_group_##T(const T *offsets, int64_t first, int64_t end, int64_t rows, tw_lengths *lengths)    \
+    /* How many rows are a group: 256 at most, of 2048 elements at most where there are several, whole eights where there\
+     * are more; 4096 where they are sums that are added up one by one, and long on the average; 0 if they are wrong. */\
+    TW_INLINE int64_t tw_group_##T(                                                                                    \
+        const T *offsets, int64_t first, int64_t end, int64_t rows, tw_lengths *lengths, bool sums)                    \
     {                                                                                                                  \
+        const int64_t far = tw_min(end - first, 4096);                                                                 \
+        const uint64_t all = (uint64_t)offsets[first + far] - (uint64_t)offsets[first];                                \
+        if (TW_HALVES && sums && all > 7 * (uint64_t)far) {                                                            \
+            *lengths = (tw_lengths){ -1, -1, 0 };                                                                      \
+            return far;                                                                                                \
+        }                                                                                                              \
         int64_t count = tw_min(end - first, 256);                                                                      \
         while (count > 1 && (uint64_t)offsets[first + count] - (uint64_t)offsets[first] > 2048) count /= 2;            \
         if (count > 8 && first + count < end) count -= (first + count) % 8;                                            \

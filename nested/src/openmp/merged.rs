@@ -19,8 +19,8 @@ use std::rc::Rc;
 const GROUP: [i64; 2] = [256, 2048];
 /// Rows and their elements together that caches do not hold, so that results need not be kept there.
 const LARGE: i64 = 1 << 21;
-/// Rows whose terms are computed before they are added up: few enough that a processor looks up those of the next ones meanwhile.
-const ROWS: i64 = 16;
+/// Rows whose terms are computed before they are added up, of which the runtime knows how many are best.
+const ROWS: &str = "TW_ROWS_AT_ONCE";
 
 /// What sums of eight rows at a time need to know.
 struct Lanes {
@@ -34,16 +34,68 @@ struct Lanes {
     large: C,
 }
 
+/// Groups whose rows are added up eight at a time.
+struct AllAtOnce {
+    declared: Vec<Stmt>,
+    /// For which groups it is meant.
+    groups: C,
+    /// Whether a group's rows are so short that their terms are computed first.
+    short: C,
+    block: Block,
+}
+
+/// What is known of a group's rows once they are emitted.
+struct Known {
+    /// The checks of their indices.
+    found: Vec<IndexCheck>,
+    /// What is to be declared before all groups.
+    declared: Vec<Stmt>,
+    /// Whether of the offsets only those of each row are read.
+    alone: bool,
+    /// Whether each is one sum of terms that lie next to each other.
+    is_sum: bool,
+}
+
 impl<'p> Group<'p, '_> {
-    /// Eight rows at a time, a row in a lane; what is declared for it, for which groups, and what is done. None where a row is anything
-    /// but one sum of terms that lie next to each other.
+    /// The rows: those that are sums eight at a time or by themselves, as vectors and lengths are, others one after the other. `listed`
+    /// puts one aside that is very long, `stop` notes that something is wrong, and ends the share.
+    fn rows_of_group(
+        &self,
+        emitter: &mut Emitter<'p>,
+        (listed, stop): (&Block, &Block),
+        lanes: &Lanes,
+    ) -> Known {
+        let (rows, found, alone) = self.one_by_one(emitter, listed);
+        let mut slow = Block::new();
+        for check in &found {
+            let inside = check.inside(&self.elements);
+            slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
+        }
+        slow.extend(rows);
+        let offsets = (self.offsets, self.scalar, &lanes.length);
+        let singly = singly::rows(emitter, self.at, self.put, offsets, self.rows.clone(), (listed, stop));
+        let (mut declared, is_sum) = (Vec::new(), singly.is_some());
+        if let Some(singly) = singly {
+            let mut halves = var(wide::IS_HALVES);
+            if let Some(fast) = self.all_at_once(emitter, &found, stop, lanes) {
+                declared = fast.declared;
+                halves = halves.and(fast.short.is(C::Bool(false)));
+                slow = Block::from(Stmt::choose(fast.groups, fast.block, slow));
+            }
+            slow = Block::from(Stmt::choose(halves, singly, slow));
+        }
+        slow.into_iter().for_each(|statement| emitter.push(statement));
+        Known { found, declared, alone, is_sum }
+    }
+
+    /// Eight rows at a time, a row in a lane. None where a row is anything but one sum of terms that lie next to each other.
     fn all_at_once(
         &self,
         emitter: &mut Emitter<'p>,
         found: &[IndexCheck],
         stop: &Block,
         put: &Lanes,
-    ) -> Option<(Vec<Stmt>, C, Block)> {
+    ) -> Option<AllAtOnce> {
         let ([first, end], [from, to]) = (self.rows.clone(), self.elements.clone());
         let mut declared = Vec::new();
         let mut array = |emitter: &mut Emitter<'p>, stem: &str, count: i64| {
@@ -84,10 +136,10 @@ impl<'p> Group<'p, '_> {
             return None;
         }
         let elements = to - from;
-        let short = [put.lengths.clone().address(), elements.clone()];
+        let short = call("tw_short_rows", [put.lengths.clone().address(), elements.clone()]);
         let mut block = made.declared.clone();
         block.push(Stmt::choose(
-            call("tw_short_rows", short),
+            short.clone(),
             self.by_terms(emitter, &made, &terms, (&sums, &put.lengths.dot("same")))?,
             self.by_rows(emitter, &made, (&sums, &put.lengths), (&vectors, &name(filled)))?,
         ));
@@ -97,7 +149,7 @@ impl<'p> Group<'p, '_> {
             let list = [array.clone() + first.clone(), sums, end - first, put.large.clone()];
             block.push(Stmt::call("tw_put_f64", list));
         }
-        Some((declared, var(wide::IS_WIDE).and(elements.le(BLOCK)), block))
+        Some(AllAtOnce { declared, groups: var(wide::IS_WIDE).and(elements.le(BLOCK)), short, block })
     }
 
     /// The terms of some rows, whatever row they are of, then their sums.
@@ -110,7 +162,8 @@ impl<'p> Group<'p, '_> {
     ) -> Option<Block> {
         let ([first, end], [from, _], [place, whole]) = (&self.rows, &self.elements, &made.places);
         let (start, next) = (emitter.fresh("r"), emitter.fresh("r"));
-        let behind = call("tw_min", [var(&start) + ROWS, end.clone()]);
+        let step = call(ROWS, [same.clone()]);
+        let behind = call("tw_min", [var(&start) + step.clone(), end.clone()]);
         let mut some = Block::from(Stmt::constant("int64_t", next.clone(), behind));
         let filled =
             place.clone().lt(whole.clone()).and(place.clone().lt(self.offset(var(&next)) - from.clone()));
@@ -129,7 +182,7 @@ impl<'p> Group<'p, '_> {
             start.clone(),
             first.clone(),
             var(&start).lt(end.clone()),
-            ROWS,
+            step,
             some,
         ));
         Some(block)
@@ -224,27 +277,13 @@ impl<'p> Emitter<'p> {
             let (first, end) = (share(emitter, 0), share(emitter, 1));
             // Shares follow each other where offsets never decrease.
             emitter.push(Stmt::when(first.clone().gt(end.clone()), mark.clone()));
-            let rows = [first.clone(), end.clone()];
-            let singly = singly::rows(emitter, at, put, (offsets, scalar, &length), rows, (&listed, &stop));
-            let (groups, known) = emitter.block(|emitter| {
-                let taken = emitter.changing(Scalar::I64, "taken", int(0));
-                let lengths = emitter.fresh("lengths");
-                emitter.push(Stmt::uninitialised("tw_lengths", lengths.clone()));
-                let lengths = name(lengths);
-                let group = emitter.fresh("g");
-                let (body, (found, declared, alone)) = emitter.block(|emitter| {
-                    let own = call(
-                        format!("tw_group_{kind}"),
-                        [
-                            offsets.clone(),
-                            var(&group),
-                            end.clone(),
-                            length.clone(),
-                            lengths.clone().address(),
-                        ],
-                    );
-                    emitter.push(Stmt::assign(var(&taken), own));
-                    emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
+            let taken = emitter.changing(Scalar::I64, "taken", int(0));
+            let lengths = emitter.fresh("lengths");
+            emitter.push(Stmt::uninitialised("tw_lengths", lengths.clone()));
+            let lengths = name(lengths);
+            let group = emitter.fresh("g");
+            let (body, known) = emitter.block(|emitter| {
+                let (rows, known) = emitter.block(|emitter| {
                     let next = emitter.bind(Scalar::I64, var(&group) + var(&taken));
                     let mut own = Group {
                         at,
@@ -255,44 +294,30 @@ impl<'p> Emitter<'p> {
                         elements: [int(0), int(0)],
                     };
                     own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
-                    let (rows, found, alone) = own.one_by_one(emitter, &listed);
-                    let mut slow = Block::new();
-                    for check in &found {
-                        let inside = check.inside(&own.elements);
-                        slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
-                    }
-                    slow.extend(rows);
                     let lanes = Lanes {
                         length: length.clone(),
                         lengths: lengths.clone(),
                         array: results.clone(),
                         large: large.clone(),
                     };
-                    match own.all_at_once(emitter, &found, &stop, &lanes) {
-                        Some((declared, which, fast)) => {
-                            emitter.push(Stmt::choose(which, fast, slow));
-                            (found, declared, alone)
-                        }
-                        None => {
-                            slow.into_iter().for_each(|statement| emitter.push(statement));
-                            (found, Vec::new(), alone)
-                        }
-                    }
+                    own.rows_of_group(emitter, (&listed, &stop), &lanes)
                 });
-                let stored = !declared.is_empty();
-                declared.into_iter().for_each(|statement| emitter.push(statement));
-                let within = var(&group).lt(end);
-                emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
-                if stored {
-                    emitter.push(Stmt::call("TW_PUT_ALL", []));
-                }
-                (found, alone)
+                let lengths = [lengths.clone().address(), C::Bool(known.is_sum)];
+                let group = [offsets.clone(), var(&group), end.clone(), length.clone()];
+                let own = call(format!("tw_group_{kind}"), group.into_iter().chain(lengths));
+                emitter.push(Stmt::assign(var(&taken), own));
+                emitter.push(Stmt::when(var(&taken).is(0), stop.clone()));
+                rows.into_iter().for_each(|statement| emitter.push(statement));
+                known
             });
-            match singly {
-                Some(singly) => emitter.push(Stmt::choose(var(wide::IS_HALVES), singly, groups)),
-                None => groups.into_iter().for_each(|statement| emitter.push(statement)),
+            let stored = !known.declared.is_empty();
+            known.declared.into_iter().for_each(|statement| emitter.push(statement));
+            let within = var(&group).lt(end);
+            emitter.push(Stmt::each("int64_t", group, first, within, var(&taken), body));
+            if stored {
+                emitter.push(Stmt::call("TW_PUT_ALL", []));
             }
-            known
+            (known.found, known.alone)
         });
         let later = if alone { self.checked_by_groups(offsets, kind) } else { Vec::new() };
         let directive = "omp parallel num_threads(tw->threads) if".to_owned();

@@ -31,6 +31,7 @@ pub const RUNTIME: &str = concat!(
     include_str!("../../templates/halves.h"),
     include_str!("../../templates/narrow.h"),
     include_str!("../../templates/row_sums.h"),
+    include_str!("../../templates/half_sums.h"),
     include_str!("../../templates/lines.h"),
     include_str!("../../templates/products.h"),
     include_str!("../../templates/runtime_tail.h")
