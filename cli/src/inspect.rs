@@ -172,6 +172,7 @@ impl Report for InspectReport {
             ("", self.chosen_by.clone()),
             ("code", format!("{}, {}, {}", own.architecture, own.compiler, own.disassembler)),
             ("launches", own.launches.to_string()),
+            ("device memory", report::bytes(own.device_bytes)),
         ];
         lines.extend(self.arithmetic.as_ref().map(|own| ("arithmetic", own.to_string())));
         let mut text = report::pairs(&lines);

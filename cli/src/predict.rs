@@ -102,11 +102,20 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
         predicted: model.predict(strategy, &tile, residence)?,
         strategies: rivals(&optima),
         svg: arguments.svg.clone(),
-        notes: model.caution().into_iter().chain(sizes_chosen(arguments, automatic)).collect(),
+        notes: model
+            .caution()
+            .into_iter()
+            .chain(sizes_chosen(arguments, automatic))
+            .chain(strategy.needs_spare_slots(&stencil.program).then(|| SPARE.to_owned()))
+            .collect(),
     };
     drawn(&report)?;
     Ok(report)
 }
+
+/// What a plan with spare slots takes besides.
+const SPARE: &str = "fields that change take twice the memory of the device: while blocks of a launch read the levels of one \
+                     half, others write those of the other one";
 
 /// Who chose the sizes, where nobody gave any.
 fn sizes_chosen(arguments: &PredictArguments, automatic: bool) -> Option<String> {

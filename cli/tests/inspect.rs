@@ -198,6 +198,8 @@ fn pipelines_of_warps_do_little_but_arithmetic() {
         ("box2d1r", "f64", "rpl=8,steps=2,warps=4,rows=964", 10.0, 5.3, 1.12, 11.0),
         ("star2d2r", "f32", "rpl=8,steps=2,warps=4,rows=964", 11.0, 4.2, 1.2, 6.0),
         ("star2d2r", "f64", "rpl=6,steps=2,warps=4,rows=964", 11.0, 9.5, 1.26, 12.5),
+        ("wave2d", "f32", "rpl=12,steps=3,warps=4,rows=964", 9.0, 2.5, 1.12, 7.5),
+        ("wave2d", "f64", "rpl=8,steps=3,warps=4,rows=964", 9.0, 5.0, 1.16, 15.5),
     ];
     for (name, element, tile, arithmetic, most, redundancy, bytes) in all {
         // The proof of a team takes seconds.

@@ -112,7 +112,7 @@ fn each(mut visit: impl FnMut(&str, Problem, &'static dyn Strategy)) {
 fn on_gpus() {
     let machine = shipped("gtx980").unwrap().unwrap();
     each(|what, problem, strategy| {
-        if strategy.for_target(Target::Cuda).is_err() {
+        if strategy.for_target(&problem.program, Target::Cuda).is_err() {
             return;
         }
         let tile = strategy.default_tile(&problem.program, &problem.cone, Target::Cuda);

@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn teams_are_those_of_the_plan(
-        stencil in prop::sample::select(vec!["heat2d", "asym2d", "box2d2r", "varcoef2d", "star2d3r", "weighted"]),
+        stencil in prop::sample::select(vec!["heat2d", "asym2d", "box2d2r", "varcoef2d", "star2d3r", "weighted", "wave2d"]),
         rpl in 1i64..5, each in 1i64..4, warps in 1i64..4, rows in 1i64..30,
         n0 in 9i64..60, n1 in 20i64..300, steps in 1i64..9, double: bool,
     ) {

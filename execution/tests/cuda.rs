@@ -176,7 +176,7 @@ fn strategies_of(name: &str) -> Vec<&'static str> {
     let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
     let few = ["heat1d", "heat2d", "varcoef2d", "heat3d"].contains(&name);
     let takes = |strategy: &&&dyn strategy::Strategy| {
-        strategy.takes(&program, &cone).and_then(|()| strategy.for_target(Target::Cuda)).is_ok()
+        strategy.takes(&program, &cone).and_then(|()| strategy.for_target(&program, Target::Cuda)).is_ok()
     };
     let taken = strategy::all().iter().filter(takes);
     let everywhere = |strategy: &dyn strategy::Strategy| {

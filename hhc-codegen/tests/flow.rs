@@ -40,7 +40,7 @@ fn extrema_mean_in_proofs_what_they_mean_in_c() {
     let program = Arc::new(polyhedral::shipped::load("heat2d").unwrap());
     let dependences = polyhedral::analysis::analyze(&program).unwrap().dependences;
     for strategy in strategy::all().iter().step_by(if everything() { 1 } else { 2 }) {
-        let target = strategy.for_target(Target::Cuda).map_or(Target::OpenMp, |()| Target::Cuda);
+        let target = strategy.for_target(&program, Target::Cuda).map_or(Target::OpenMp, |()| Target::Cuda);
         let plan = match pipeline::plan(&program, *strategy, &TileSizes::default(), target) {
             Err(PlanError::Refused { .. }) => continue,
             other => other.unwrap().plan,

@@ -7,4 +7,5 @@ mod families;
 mod flow;
 mod table;
 mod text;
+mod two_levels;
 mod windows;

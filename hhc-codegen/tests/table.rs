@@ -13,7 +13,7 @@ const HEAD: &str = "<!-- table -->\n";
 /// Why a strategy has no plan of a program with its own sizes for a target.
 fn refused(own: &dyn Strategy, program: &Arc<Program>, target: Target) -> Option<String> {
     let cone = polyhedral::analysis::analyze(program).unwrap().cone;
-    if let Err(reason) = own.takes(program, &cone).and_then(|()| own.for_target(target)) {
+    if let Err(reason) = own.takes(program, &cone).and_then(|()| own.for_target(program, target)) {
         return Some(reason);
     }
     let tile = own.default_tile(program, &cone, target);

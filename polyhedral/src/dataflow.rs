@@ -34,7 +34,12 @@ pub struct Dataflow {
 /// there is a band 0, and there are bands with end = steps, .., steps - turns + 1 (those that are at least 1),
 /// ```
 ///
-/// which is proved first, from the definitions.
+/// which is proved first, from the definitions. Where fields have spare slots, the first band may have number 1, and the last one has
+/// an odd number:
+///
+/// ```text
+/// 0 <= T <= first + 1,   end = steps => T odd,   first(low) = 0,   there is a band `low`.
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bands {
     /// The variable of the first step.
@@ -55,6 +60,9 @@ pub struct Bands {
     pub most: i64,
     /// So many bands at the end leave one level each: the numbers of these bands and levels agree modulo this.
     pub turns: i64,
+    /// Whether each field that changes has as many slots again, `slots .. 2*slots`, which before the first band have what the
+    /// others have. Then a value may be stored in several slots, and a run leaves its levels in the slots of the program.
+    pub spare: bool,
 }
 
 impl Dataflow {

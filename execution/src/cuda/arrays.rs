@@ -3,6 +3,8 @@
 use crate::around::Around;
 use crate::grid::ProgramData;
 use crate::layout::Layout;
+use hhc_codegen::KernelPlan;
+use polyhedral::program::FieldId;
 use toolchain::driver::Array;
 
 /// The arrays of a program on a device.
@@ -11,6 +13,8 @@ pub struct DeviceData {
     pub(super) layout: Layout,
     pub(super) arrays: Vec<DeviceArray>,
     pub(super) series: Vec<DeviceArray>,
+    /// As much again of each field that changes, where the plan has spare slots.
+    pub(super) spare: Vec<DeviceArray>,
     /// Of a periodic program: where the arrays have ghost zones, and the values of series, which bands take parts of.
     pub(super) around: Option<Box<Bands>>,
 }
@@ -34,8 +38,18 @@ pub(super) enum DeviceArray {
 }
 
 /// Where all arrays lie, in the order of the arguments of kernels. Kernels change them: nobody else may hold them.
-pub(super) fn addresses(arrays: &mut [DeviceArray], series: &[DeviceArray]) -> Vec<u64> {
-    arrays.iter().chain(series).map(DeviceArray::address).collect()
+pub(super) fn addresses(
+    arrays: &mut [DeviceArray],
+    series: &[DeviceArray],
+    spare: &mut [DeviceArray],
+) -> Vec<u64> {
+    arrays.iter().chain(series).chain(spare.iter()).map(DeviceArray::address).collect()
+}
+
+/// The fields that have spare slots, by number.
+pub(super) fn spare_fields(plan: &KernelPlan) -> Vec<usize> {
+    let has = |field: &usize| plan.slots(FieldId(*field)) > plan.program.fields[*field].role.slots() as i64;
+    (0..plan.program.fields.len()).filter(has).collect()
 }
 
 impl DeviceArray {
@@ -61,6 +75,6 @@ impl DeviceData {
             DeviceArray::F32(array) => array.bytes(),
             DeviceArray::F64(array) => array.bytes(),
         };
-        self.arrays.iter().map(bytes).sum::<usize>() as u64
+        self.arrays.iter().chain(&self.spare).map(bytes).sum::<usize>() as u64
     }
 }

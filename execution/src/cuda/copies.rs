@@ -1,6 +1,6 @@
 //! Arrays are copied to a device, there, and back.
 
-use super::arrays::{Bands, DeviceArray, DeviceData};
+use super::arrays::{Bands, DeviceArray, DeviceData, spare_fields};
 use super::program::CudaProgramOnDevice;
 use crate::around::Around;
 use crate::error::{ExecutionError, Result};
@@ -17,9 +17,12 @@ impl CudaProgramOnDevice {
     pub fn upload(&self, data: &mut ProgramData) -> Result<DeviceData> {
         prepare_boundary(&self.plan.program, data)?;
         let free = self.device.free_memory()?;
-        if data.bytes() > free {
+        let spare = spare_fields(&self.plan);
+        let of_field = |values: ValuesRef<'_>| (values.len() * values.element().bytes()) as u64;
+        let more: u64 = spare.iter().map(|&field| of_field(data.fields()[field].values.view())).sum();
+        if data.bytes() + more > free {
             return Err(ExecutionError::OutOfMemory {
-                bytes: data.bytes().into(),
+                bytes: (data.bytes() + more).into(),
                 available: Some(free.into()),
             });
         }
@@ -30,16 +33,19 @@ impl CudaProgramOnDevice {
             return Ok(DeviceData {
                 arrays: arrays.collect::<toolchain::Result<_>>()?,
                 series: Vec::new(),
+                spare: Vec::new(),
                 layout: data.layout().clone(),
                 around: Some(Box::new(Bands { around, wide, given: data.try_clone()?, steps: 0 })),
             });
         }
         let arrays = data.fields().iter().map(|field| copy(field.values.view()));
+        let spare = spare.iter().map(|&field| copy(data.fields()[field].values.view()));
         let series = (0..self.plan.program.series.len()).map(|number| copy(data.series(SeriesId(number))));
         Ok(DeviceData {
             around: None,
             arrays: arrays.collect::<toolchain::Result<_>>()?,
             series: series.collect::<toolchain::Result<_>>()?,
+            spare: spare.collect::<toolchain::Result<_>>()?,
             layout: data.layout().clone(),
         })
     }
@@ -93,6 +99,7 @@ impl CudaProgramOnDevice {
             arrays: on_device.arrays.iter().map(copy).collect::<toolchain::Result<_>>()?,
             series: on_device.series.iter().map(copy).collect::<toolchain::Result<_>>()?,
             layout: on_device.layout.clone(),
+            spare: Vec::new(),
             // To be restored from, not to run.
             around: None,
         }))
@@ -107,17 +114,22 @@ impl CudaProgramOnDevice {
             return Err(self.wrong_data("the layouts differ"));
         }
         for (from, to) in from.arrays.iter().zip(&mut to.arrays) {
-            let copied = match (from, to) {
-                (DeviceArray::F32(from), DeviceArray::F32(to)) => self.device.copy(from, to),
-                (DeviceArray::F64(from), DeviceArray::F64(to)) => self.device.copy(from, to),
-                _ => return Err(self.wrong_data("the element types differ")),
-            };
-            copied.map_err(|failure| failure.during("copy the grid on the device"))?;
+            self.copy_array(from, to)?;
         }
         if let Some(bands) = &mut to.around {
             bands.steps = 0;
         }
         Ok(())
+    }
+
+    /// Copies an array over another one.
+    pub(super) fn copy_array(&self, from: &DeviceArray, to: &mut DeviceArray) -> Result<()> {
+        let copied = match (from, to) {
+            (DeviceArray::F32(from), DeviceArray::F32(to)) => self.device.copy(from, to),
+            (DeviceArray::F64(from), DeviceArray::F64(to)) => self.device.copy(from, to),
+            _ => return Err(self.wrong_data("the element types differ")),
+        };
+        Ok(copied.map_err(|failure| failure.during("copy the grid on the device"))?)
     }
 
     /// Copies all arrays back.

@@ -4,12 +4,13 @@
 //! a number of elements like any other, so that two slots may be two arrays of different owners, in either order.
 #![allow(unsafe_code)]
 
+use super::arrays::DeviceArray;
 use super::program::{CudaProgramOnDevice, DeviceRun};
 use crate::error::{ExecutionError, Result};
 use crate::initial::domains_of;
 use crate::layout::Layout;
 use crate::reference::check_arguments;
-use polyhedral::program::{FieldId, FieldRole, Program};
+use polyhedral::program::{ElementType, FieldId, FieldRole, Program};
 use toolchain::driver::Rows;
 
 /// Every slot begins at a multiple of this, where there is no level stride to say otherwise: so that kernels may load
@@ -114,6 +115,9 @@ impl CudaProgramOnDevice {
             ));
         }
         let level_stride = arrays.level_stride(program)?;
+        if self.plan.has_spare_slots() {
+            return self.run_apart(parameters, arrays, steps);
+        }
         for (series, (_, length)) in program.series.iter().zip(&arrays.series) {
             if *length < series.length(steps) {
                 return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
@@ -131,6 +135,54 @@ impl CudaProgramOnDevice {
         let mut run = DeviceRun { seconds: 0.0, launches: 0 };
         self.launch_all((&self.plan, &layout, level_stride), &addresses, parameters, steps, &mut run)?;
         for copy in out_of_slots(program, arrays, steps, &dense).iter().flatten() {
+            self.copy(copy)?;
+        }
+        self.device.finish().map_err(|failure| failure.during("finish the kernels"))?;
+        Ok(run)
+    }
+
+    /// The same with slots of our own, as spare ones lie at the distances of the others, and those that are given may lie anywhere.
+    fn run_apart(&self, parameters: &[f64], arrays: &LevelsOnDevice, steps: i64) -> Result<DeviceRun> {
+        let program = &*self.plan.program;
+        let layout = Layout::dense(program, &arrays.size)?;
+        // Slots begin where accesses of several elements do.
+        let level_stride = layout.points().next_multiple_of(ALIGNMENT as usize);
+        let zeros = |element: ElementType, length: usize| {
+            let allocated = match element {
+                ElementType::F32 => self.device.zeros(length).map(DeviceArray::F32),
+                ElementType::F64 => self.device.zeros(length).map(DeviceArray::F64),
+            };
+            allocated.map_err(|failure| failure.during("allocate spare slots"))
+        };
+        let (mut own, mut spare, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        for (field, given) in program.fields.iter().zip(&arrays.fields) {
+            let mut apart = given.clone();
+            if let FieldRole::State { slots, .. } = field.role {
+                let array = zeros(field.element, slots * level_stride)?;
+                let slot =
+                    |slot: usize| array.address() + (slot * level_stride * field.element.bytes()) as u64;
+                apart.slots = (0..slots).map(slot).collect();
+                own.push(array);
+                spare.push(zeros(field.element, slots * level_stride)?);
+            }
+            fields.push(apart);
+        }
+        let apart = LevelsOnDevice { size: arrays.size.clone(), fields, series: arrays.series.clone() };
+        let dense: Vec<i64> =
+            layout.strides()[..layout.strides().len() - 1].iter().map(|&stride| stride as i64).collect();
+        let dense = |address: u64| LevelOnDevice { address, outer_strides: dense.clone() };
+        for copy in into_slots(program, &apart, &dense).iter().flatten() {
+            self.copy(copy)?;
+        }
+        for (from, to) in own.iter().zip(&mut spare) {
+            self.copy_array(from, to)?;
+        }
+        let first = apart.fields.iter().map(|field| field.slots[0]);
+        let addresses = first.chain(apart.series.iter().map(|(address, _)| *address));
+        let addresses: Vec<u64> = addresses.chain(spare.iter().map(DeviceArray::address)).collect();
+        let mut run = DeviceRun { seconds: 0.0, launches: 0 };
+        self.launch_all((&self.plan, &layout, level_stride as i64), &addresses, parameters, steps, &mut run)?;
+        for copy in out_of_slots(program, &apart, steps, &dense).iter().flatten() {
             self.copy(copy)?;
         }
         self.device.finish().map_err(|failure| failure.during("finish the kernels"))?;

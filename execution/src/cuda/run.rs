@@ -1,6 +1,6 @@
 //! A run of a program from its initial levels, and one on a grid whose rows are one row in memory.
 
-use super::arrays::{DeviceArray, DeviceData, addresses};
+use super::arrays::{DeviceArray, DeviceData, addresses, spare_fields};
 use super::launch::level_stride_of;
 use super::program::{CudaProgramOnDevice, DeviceRun};
 use crate::error::Result;
@@ -21,10 +21,10 @@ impl CudaProgramOnDevice {
     pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
         check_arguments(&self.plan.program, parameters, steps)?;
         interrupt::check()?;
-        let DeviceData { layout, arrays, series, around } = data;
+        let DeviceData { layout, arrays, series, spare, around } = data;
         let mut run = DeviceRun { seconds: 0.0, launches: 0 };
         let Some(bands) = around else {
-            self.band((&self.plan, layout), parameters, (arrays, series), steps, &mut run)?;
+            self.band((&self.plan, layout), parameters, (arrays, series, spare), steps, &mut run)?;
             return Ok(run);
         };
         bands.given.check_steps(&self.plan.program, steps)?;
@@ -42,7 +42,7 @@ impl CudaProgramOnDevice {
             self.band(
                 (&bands.around.plan, &bands.around.layout),
                 parameters,
-                (arrays, &series),
+                (arrays, &series, &mut []),
                 now,
                 &mut run,
             )?;
@@ -82,7 +82,11 @@ impl CudaProgramOnDevice {
             launches.push(folded(launch, program.dimension(), row));
             Ok(())
         })?;
-        let addresses = addresses(&mut arrays, &series);
+        let mut spare = Vec::new();
+        for field in spare_fields(&self.plan).into_iter().map(|number| &program.fields[number]) {
+            spare.push(zeros(field.element, row as usize * field.role.slots())?);
+        }
+        let addresses = addresses(&mut arrays, &series, &mut spare);
         let seconds = self
             .device
             .seconds(|| launches.iter().try_for_each(|launch| self.launch(launch, &addresses, parameters)))?;
@@ -94,7 +98,7 @@ impl CudaProgramOnDevice {
         &self,
         (plan, layout): (&KernelPlan, &Layout),
         parameters: &[f64],
-        (arrays, series): (&mut [DeviceArray], &[DeviceArray]),
+        (arrays, series, spare): (&mut [DeviceArray], &[DeviceArray], &mut [DeviceArray]),
         steps: i64,
         run: &mut DeviceRun,
     ) -> Result<()> {
@@ -103,7 +107,18 @@ impl CudaProgramOnDevice {
                 return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
             }
         }
-        let addresses = addresses(arrays, series);
+        let fields = spare_fields(plan);
+        if fields.len() != spare.len() {
+            return Err(self.wrong_data("spare slots are missing"));
+        }
+        // They begin with what the others have, which is copied in each run anew.
+        run.seconds += self.device.seconds(|| {
+            fields
+                .iter()
+                .zip(spare.iter_mut())
+                .try_for_each(|(&field, to)| self.copy_array(&arrays[field], to))
+        })?;
+        let addresses = addresses(arrays, series, spare);
         let level_stride = layout.level_stride() as i64;
         self.launch_all((plan, layout, level_stride), &addresses, parameters, steps, run)
     }

@@ -111,18 +111,23 @@ impl Functions {
     }
 
     /// Begins a run over the arrays of `data`, which have the types of the program that the emulator was
-    /// compiled for. `flags` has what is known of each element of each field. The first `capacity`
+    /// compiled for, and over some of a copy of them. `flags` has what is known of each element of each. The first `capacity`
     /// violations of each kind are described.
     pub fn begin<'a>(
         &self,
-        data: &'a mut ProgramData,
+        (data, spare): (&'a mut ProgramData, Option<(&'a mut ProgramData, &[usize])>),
         flags: &[Vec<u8>],
         capacity: usize,
     ) -> Result<Session<'a>> {
-        let lengths = data.lengths();
+        let mut lengths = data.lengths();
+        let mut pointers = data.pointers(0);
+        if let Some((copy, fields)) = spare {
+            let (own, all) = (copy.lengths(), copy.pointers(0));
+            lengths.extend(fields.iter().map(|&field| own[field]));
+            pointers.extend(fields.iter().map(|&field| all[field]));
+        }
         assert!(flags.iter().map(Vec::len).eq(lengths), "one flag for each element");
-        let fields: Vec<Field> = data
-            .pointers(0)
+        let fields: Vec<Field> = pointers
             .into_iter()
             .zip(flags)
             .map(|(values, flags)| Field { values, flags: flags.as_ptr(), count: flags.len() as i64 })

@@ -171,9 +171,8 @@ impl Emulator {
         cache: &Arc<Cache>,
     ) -> Result<Emulator> {
         device.check(plan)?;
-        let block_loops: Vec<usize> = plan.kernels.iter().map(|kernel| kernel.blocks.len()).collect();
         let sources = [
-            SourceText::new("emulator.cpp", shim::text(&plan.program, device, &block_loops)),
+            SourceText::new("emulator.cpp", shim::text(plan, device)),
             SourceText::new(shim::DEVICE_FILE, device.source.clone()),
         ];
         let settings = SourceText::new(shim::SETTINGS_FILE, shim::settings(&device.source));
@@ -247,9 +246,18 @@ impl Emulator {
         let layout = data.layout().clone();
         let fields = (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout));
         let series = data.lengths().split_off(program.fields.len());
-        let flags: Vec<Vec<u8>> =
+        let mut flags: Vec<Vec<u8>> =
             fields.chain(series.iter().map(|&length| vec![INITIALISED | FIXED; length])).collect();
-        let mut session = self.functions.begin(data, &flags, DESCRIBED)?;
+        // Spare slots hold what the others hold, and what is known of those.
+        let changing = |field: &usize| program.fields[*field].role != FieldRole::Coefficient;
+        let spare: Vec<usize> = match plan.has_spare_slots() {
+            true => (0..program.fields.len()).filter(changing).collect(),
+            false => Vec::new(),
+        };
+        flags.extend(spare.iter().map(|&field| flags[field].clone()).collect::<Vec<_>>());
+        let mut copy = if spare.is_empty() { None } else { Some(data.try_clone()?) };
+        let spare = copy.as_mut().map(|copy| (copy, &spare[..]));
+        let mut session = self.functions.begin((data, spare), &flags, DESCRIBED)?;
         let mut number = 0;
         for_each_launch(plan, &layout, steps, |launch| {
             interrupt::check()?;

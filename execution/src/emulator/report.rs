@@ -3,6 +3,7 @@
 use super::foreign::{Counts, RawViolation};
 use crate::layout::Layout;
 use hhc_codegen::KernelPlan;
+use polyhedral::program::FieldRole;
 use serde::Serialize;
 use std::fmt;
 
@@ -196,7 +197,12 @@ impl Violation {
             writes: raw.writes & 2 != 0,
             line: Some(raw.other_index).filter(|&line| line > 0),
         });
-        let field = usize::try_from(raw.field).ok().and_then(|field| plan.program.fields.get(field));
+        let number = usize::try_from(raw.field).ok();
+        let field = number.and_then(|field| plan.program.fields.get(field));
+        // Behind fields and series come spare slots.
+        let given = plan.program.fields.len() + plan.program.series.len();
+        let mut changing = plan.program.fields.iter().filter(|field| field.role != FieldRole::Coefficient);
+        let spare = number.and_then(|number| changing.nth(number.checked_sub(given)?));
         let text = |bytes: &[u8]| {
             let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
             String::from_utf8_lossy(&bytes[..end]).into_owned()
@@ -218,7 +224,9 @@ impl Violation {
             other,
             array: match field {
                 Some(field) => field.name.clone(),
-                None => text(&raw.array),
+                None => {
+                    spare.map_or_else(|| text(&raw.array), |field| format!("spare slots of {}", field.name))
+                }
             },
             index: raw.index,
             point: field.filter(|_| !outside).map(|_| point(layout, raw.index)),

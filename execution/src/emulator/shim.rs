@@ -2,6 +2,7 @@
 
 use crate::device_program::DeviceProgram;
 use crate::launches::PlannedLaunch;
+use hhc_codegen::KernelPlan;
 use polyhedral::program::{FieldRole, Program};
 use std::fmt::Write as _;
 
@@ -30,15 +31,16 @@ pub(super) fn settings(source: &str) -> String {
     text
 }
 
-/// The text of the shim. `block_loops` is the number of block loops of each kernel.
-pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usize]) -> String {
+/// The text of the shim.
+pub(super) fn text(plan: &KernelPlan, device: &DeviceProgram) -> String {
+    let block_loops = plan.kernels.iter().map(|kernel| kernel.blocks.len());
     let mut text = format!(
         "/* Calls the kernels of `{}` from the host. */\n#include \"{SETTINGS_FILE}\"\n#include \"{DEVICE_FILE}\"\n\n",
-        program.name
+        plan.program.name
     );
-    for (number, (kernel, &loops)) in device.kernels.iter().zip(block_loops).enumerate() {
+    for (number, (kernel, loops)) in device.kernels.iter().zip(block_loops).enumerate() {
         let ways = if kernel.takes_ways { device.ways.len() } else { 0 };
-        let arguments = arguments(program, loops, ways).join(",\n        ");
+        let arguments = arguments(&plan.program, plan.has_spare_slots(), loops, ways).join(",\n        ");
         let _ = write!(
             text,
             "static void tw_kernel_{number}(const tw_emulator::Launch &launch) {{\n    (void)launch;\n    \
@@ -60,7 +62,7 @@ pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usi
 }
 
 /// The arguments of a kernel, in the order of `docs/cuda-contract.md`.
-fn arguments(program: &Program, block_loops: usize, ways: usize) -> Vec<String> {
+fn arguments(program: &Program, spare: bool, block_loops: usize, ways: usize) -> Vec<String> {
     let mut arguments: Vec<String> = program
         .fields
         .iter()
@@ -73,6 +75,13 @@ fn arguments(program: &Program, block_loops: usize, ways: usize) -> Vec<String> 
     arguments.extend(program.series.iter().enumerate().map(|(number, series)| {
         format!("tw_emulator::field<const {}>({})", series.element.c_name(), program.fields.len() + number)
     }));
+    let (before, arrays) = (program.fields.len() + program.series.len(), program.fields.iter());
+    let changing = arrays.filter(|field| spare && field.role != FieldRole::Coefficient);
+    arguments.extend(
+        changing
+            .zip(before..)
+            .map(|(field, number)| format!("tw_emulator::field<{}>({number})", field.element.c_name())),
+    );
     let integer = |number: usize| format!("static_cast<long long>(launch.integers[{number}])");
     let before = PlannedLaunch::integers_before_parameters(program.dimension());
     arguments.extend((0..before).map(integer));

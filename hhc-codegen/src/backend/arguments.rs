@@ -10,6 +10,13 @@ use polyhedral::program::{FieldRole, Program};
 pub(super) struct Arguments<'a> {
     pub(super) program: &'a Program,
     pub(super) names: &'a Names,
+    /// Whether kernels are given spare slots.
+    pub(super) spare: bool,
+}
+
+/// The name of a field's spare slots.
+pub(super) fn spare_name(field: &str) -> String {
+    format!("tw_spare_{field}")
 }
 
 /// How arrays are given.
@@ -44,6 +51,13 @@ impl<'a> Arguments<'a> {
         let series =
             series.map(|(series, name)| Array { name, element: series.element.c_name(), constant: true });
         fields.chain(series).collect()
+    }
+
+    /// The fields that have spare slots, by number.
+    pub(super) fn spare_fields(self) -> Vec<usize> {
+        let fields = self.program.fields.iter().enumerate();
+        let changing = fields.filter(|(_, field)| self.spare && field.role != FieldRole::Coefficient);
+        changing.map(|(number, _)| number).collect()
     }
 
     /// `n0`, `n1`, ..

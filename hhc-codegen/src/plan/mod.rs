@@ -35,7 +35,7 @@ pub use crate::range::Range;
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use crate::window::Windows;
-use polyhedral::program::{Access, BinaryOp, ExprKind, Function, Program};
+use polyhedral::program::{Access, BinaryOp, ExprKind, Field, FieldId, FieldRole, Function, Program};
 use std::sync::Arc;
 
 /// A loop with inclusive bounds and step 1.
@@ -274,6 +274,8 @@ pub struct TimeBands {
     pub most: i64,
     /// So many bands at the end leave one level each: the numbers of these bands and levels agree modulo this.
     pub turns: i64,
+    /// Whether each field that changes has spare slots ([`KernelPlan::slots`]).
+    pub spare: bool,
 }
 
 /// A whole plan.
@@ -297,6 +299,28 @@ pub struct KernelPlan {
     pub windows: Windows,
     /// Fields of which only is wanted in which steps some point adds to them.
     pub witnesses: Vec<usize>,
+}
+
+impl KernelPlan {
+    /// Whether the arrays have spare slots.
+    pub fn has_spare_slots(&self) -> bool {
+        self.bands.as_ref().is_some_and(|bands| bands.spare)
+    }
+
+    /// Slots of a field in the arrays. Those of the program come first; of a field that changes, a plan with spare slots has as many
+    /// again, which hold before the first launch what the others hold, and nothing of worth after the last one.
+    pub fn slots(&self, field: FieldId) -> i64 {
+        let role = self.program.field(field).role;
+        let changes = matches!(role, FieldRole::State { .. });
+        role.slots() as i64 * if changes && self.has_spare_slots() { 2 } else { 1 }
+    }
+
+    /// Bytes of a point in all slots of all fields.
+    pub fn bytes_of_a_point(&self) -> i64 {
+        let of =
+            |(number, field): (usize, &Field)| self.slots(FieldId(number)) * field.element.bytes() as i64;
+        self.program.fields.iter().enumerate().map(of).sum()
+    }
 }
 
 impl Kernel {

@@ -11,11 +11,17 @@
 //! ```
 //!
 //! where there is a step; so that all bands have `depth` steps but the last two or three, which have at least one.
+//!
+//! Where steps read two levels, a band reads two and leaves two, and cannot write to either slot that others still read: fields have
+//! two slots of the program and two spare ones, which begin as copies of the first. Band `T` reads the pair `T mod 2` and writes
+//! the other one, in each pair level `l` in the slot `(l + 1) mod 2`. The last band must write the program's own pair, so that its
+//! number is odd: with `c = ceil(steps/depth)` bands, the first one has number `c mod 2`. Its last band has what remains, and one of
+//! a single step carries the level before on.
 
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, TimeBands};
 use crate::storage::Slot;
-use polyhedral::program::{Access, FieldId, FieldRole, Program};
+use polyhedral::program::{Access, Field, FieldId, FieldRole, Program};
 
 /// Slots of the arrays that bands alternate between.
 pub const SLOTS: i64 = 2;
@@ -34,22 +40,49 @@ const LAST: &str = "t1";
 pub struct Bands {
     /// Time steps of a band.
     pub depth: i64,
+    /// Levels that a band reads and leaves: 1 or 2.
+    pub levels: i64,
 }
 
 impl Bands {
+    /// Bands that read one level and leave one.
+    pub fn of_one_level(depth: i64) -> Bands {
+        Bands { depth, levels: 1 }
+    }
+
+    /// Whether the arrays have spare slots.
+    fn spare(self) -> bool {
+        self.levels > 1
+    }
+
     /// How many there are, where there is a step.
     fn count(self) -> IntExpr {
+        if self.spare() {
+            return var("steps").ceil_div(self.depth);
+        }
         let least = (var("steps") - 1).ceil_div(self.depth);
         least.clone() + (least - var("steps") + 1).modulo(2) + 1
     }
 
+    /// The number of the first one.
+    fn lowest(self) -> IntExpr {
+        if self.spare() { self.count().modulo(SLOTS) } else { int(0) }
+    }
+
     /// The host's loop over the bands.
     pub fn outer(self) -> Loop {
+        if self.spare() {
+            let high = self.lowest() + self.count() - 1;
+            return Loop { variable: BAND, low: self.lowest(), high };
+        }
         Loop { variable: BAND, low: int(0), high: (self.count() - 1).min(var("steps") - 1) }
     }
 
     /// The first step of band `band`.
     fn start(self, band: IntExpr) -> IntExpr {
+        if self.spare() {
+            return ((band - self.lowest()) * self.depth).min(var("steps"));
+        }
         (band.clone() * self.depth).min(var("steps") - self.count() + band)
     }
 
@@ -60,7 +93,8 @@ impl Bands {
             first: binding(FIRST, self.start(var(BAND)), "first time step of the band"),
             end: binding(LAST, self.start(var(BAND) + 1), "first time step of the next one"),
             most: self.depth,
-            turns: SLOTS,
+            turns: if self.spare() { 1 } else { SLOTS },
+            spare: self.spare(),
         }
     }
 
@@ -90,14 +124,29 @@ impl Bands {
         self.start(var(BAND) + 1) - self.start(var(BAND))
     }
 
-    /// The slot that the band reads.
-    pub fn input(self) -> Slot {
-        Slot::At(var(BAND).modulo(SLOTS))
+    /// The slot from which the band reads a level: its first one, or that `age` before it.
+    pub fn input(self, age: i64) -> Slot {
+        self.slot(&var(BAND), &(self.first() - age))
     }
 
-    /// The slot that the band writes.
-    pub fn output(self) -> Slot {
-        Slot::At((var(BAND) + 1).modulo(SLOTS))
+    /// The slot to which the band writes the level after so many stages.
+    pub fn output(self, stage: i64) -> Slot {
+        self.slot(&(var(BAND) + 1), &(self.first() + stage))
+    }
+
+    fn slot(self, pair: &IntExpr, level: &IntExpr) -> Slot {
+        let pair = pair.clone().modulo(SLOTS);
+        Slot::At(if self.spare() { pair * SLOTS + (level.clone() + 1).modulo(SLOTS) } else { pair })
+    }
+
+    /// The level after so many stages of a band: behind the last step that one, or, where bands leave two levels, the last two in turn,
+    /// so that those of a stage keep their slot.
+    pub fn level_after(self, stage: IntExpr) -> IntExpr {
+        let level = self.first() + stage;
+        if self.spare() {
+            return level.clone().min(self.last() - (level - self.last()).modulo(SLOTS));
+        }
+        level.min(self.last())
     }
 }
 
@@ -118,6 +167,11 @@ impl Bands {
     pub fn lengths(self, steps: i64) -> Lengths {
         if steps < 1 {
             return Lengths { long: 0, single: 0, first: 0 };
+        }
+        if self.spare() {
+            let bands = (steps + self.depth - 1) / self.depth;
+            let single = if self.depth == 1 { bands } else { i64::from(steps % self.depth == 1) };
+            return Lengths { long: bands - single, single, first: self.depth.min(steps) };
         }
         let least = (steps - 1 + self.depth - 1) / self.depth;
         let bands = (1 + least + (least - steps + 1).rem_euclid(SLOTS)).min(steps);
@@ -142,20 +196,13 @@ impl Bands {
     }
 }
 
-/// Whether the arrays have what bands need.
+/// Whether the arrays have what bands of one level need.
 ///
 /// # Errors
 /// The reason, as half a sentence.
 pub fn one_level_in_two_slots(program: &Program) -> Result<(), String> {
-    for (index, field) in program.fields.iter().enumerate() {
-        let statements = program.writers_of(FieldId(index)).count();
-        if statements > 1 {
-            // isl could show it, and takes too long.
-            return Err(format!(
-                "where values live is proved for fields of one statement each; `{}` has {statements}",
-                field.name
-            ));
-        }
+    written_once(program)?;
+    for field in &program.fields {
         if let FieldRole::State { levels, slots } = field.role
             && (levels, slots as i64) != (1, SLOTS)
         {
@@ -167,6 +214,48 @@ pub fn one_level_in_two_slots(program: &Program) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether each field is computed by one statement.
+fn written_once(program: &Program) -> Result<(), String> {
+    for (index, field) in program.fields.iter().enumerate() {
+        let statements = program.writers_of(FieldId(index)).count();
+        if statements > 1 {
+            // isl could show it, and takes too long.
+            return Err(format!(
+                "where values live is proved for fields of one statement each; `{}` has {statements}",
+                field.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Levels that bands of these arrays read and leave, where bands can: one level in two slots, or two in two slots, the older of which
+/// is read at the point that is computed alone, so that two spare ones do.
+///
+/// # Errors
+/// The reason, as half a sentence.
+pub fn levels_of_bands(program: &Program) -> Result<i64, String> {
+    let two = |field: &Field| matches!(field.role, FieldRole::State { levels: 2, slots: 2 });
+    let changes = |field: &&Field| field.role != FieldRole::Coefficient;
+    if !program.fields.iter().filter(changes).all(two) {
+        return one_level_in_two_slots(program).map(|()| 1);
+    }
+    written_once(program)?;
+    if program.is_periodic() {
+        return Err("grids that wrap around have no room for the spare slots that steps of two levels need"
+            .to_owned());
+    }
+    let reads = program.statements.iter().flat_map(|statement| &statement.reads);
+    let mut older = reads.filter(|read| read.time < 0);
+    match older.find(|read| read.time < -1 || read.offset.iter().any(|&offset| offset != 0)) {
+        Some(read) => Err(format!(
+            "of the level before the last one it keeps what is read at the point that is computed, and `{}` is read elsewhere",
+            program.field(read.field).name
+        )),
+        None => Ok(2),
+    }
 }
 
 /// How far statements read fields that change, per dimension: towards smaller and towards larger indices.
@@ -196,16 +285,22 @@ mod tests {
 
     #[test]
     fn lengths_are_those_of_the_loop() {
-        for (depth, steps) in (1..9).flat_map(|depth| (1..60).map(move |steps| (depth, steps))) {
-            let bands = Bands { depth };
+        let runs = (1..9).flat_map(|depth| (1..60).map(move |steps| (depth, steps)));
+        for (levels, (depth, steps)) in
+            [1, 2].into_iter().flat_map(|own| runs.clone().map(move |run| (own, run)))
+        {
+            let bands = Bands { depth, levels };
             let mut inside = Environment::new();
             inside.insert("steps", steps);
-            let high = bands.outer().high.evaluate(&inside).unwrap();
+            let outer = bands.outer();
+            let [low, high] = [outer.low, outer.high].map(|end| end.evaluate(&inside).unwrap());
             let length = |band: i64| {
                 inside.insert(BAND, band);
                 bands.length().evaluate(&inside).unwrap()
             };
-            let all: Vec<i64> = (0..=high).map(length).collect();
+            let all: Vec<i64> = (low..=high).map(length).collect();
+            assert_eq!(all.iter().sum::<i64>(), steps, "{bands:?}: {all:?}");
+            assert!(levels == 1 || high % 2 == 1, "{bands:?}, {steps} steps");
             let single = all.iter().filter(|&&own| own == 1).count() as i64;
             let counted = Lengths { long: all.len() as i64 - single, single, first: all[0] };
             assert_eq!(bands.lengths(steps), counted, "depth {depth}, {steps} steps: {all:?}");

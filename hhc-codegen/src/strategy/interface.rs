@@ -46,12 +46,17 @@ pub trait Strategy: Sync {
         false
     }
 
-    /// Whether its plans can be printed for this target.
+    /// Whether its plans of a program, which it takes, can be printed for this target.
     ///
     /// # Errors
     /// The reason for the refusal, as half a sentence.
-    fn for_target(&self, _target: Target) -> Result<(), String> {
+    fn for_target(&self, _program: &Program, _target: Target) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Whether its plans of a program, which it takes, have spare slots: twice the memory of fields that change.
+    fn needs_spare_slots(&self, _program: &Program) -> bool {
+        false
     }
 
     /// The tile sizes that it takes for this program, which it takes.
@@ -162,7 +167,7 @@ fn order_suits(takes_sweeps: bool, program: &Program) -> Result<(), String> {
 /// # Errors
 /// [`PlanError::Refused`] with the reason.
 pub fn has_target(strategy: &dyn Strategy, program: &Program, target: Target) -> Result<(), PlanError> {
-    strategy.for_target(target).map_err(|reason| refusal(strategy, program, reason))
+    strategy.for_target(program, target).map_err(|reason| refusal(strategy, program, reason))
 }
 
 fn refusal(strategy: &dyn Strategy, program: &Program, reason: String) -> PlanError {

@@ -5,11 +5,20 @@ use super::tile_space::LARGEST_SIZE;
 use crate::plan::decides_nothing;
 use polyhedral::program::{Access, BinaryOp, Boundary, ElementType, ExprKind, FieldRole, Program};
 
-/// Whether one statement, the same at every step, computes one field from itself and from coefficients.
+/// Whether one statement, the same at every step, computes one field from itself, one level back, and from coefficients.
 ///
 /// # Errors
 /// The reason for the refusal, as half a sentence.
 pub fn one_statement(program: &Program) -> Result<(), String> {
+    one_statement_of_levels(program)?;
+    bands::one_level_in_two_slots(program)
+}
+
+/// The same from one level back or two; how many levels its bands read.
+///
+/// # Errors
+/// The reason for the refusal, as half a sentence.
+pub fn one_statement_of_levels(program: &Program) -> Result<i64, String> {
     if program.statements.len() != 1 {
         return Err("each of its stages is one statement".to_owned());
     }
@@ -29,7 +38,7 @@ pub fn one_statement(program: &Program) -> Result<(), String> {
     if !statement.domain.iter().all(|interval| interval.is_wide()) {
         return Err("its statement computes a few planes, rows or columns alone".to_owned());
     }
-    bands::one_level_in_two_slots(program)
+    bands::levels_of_bands(program)
 }
 
 /// What the statement of a program asks of a lane's registers.

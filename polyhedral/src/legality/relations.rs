@@ -152,7 +152,7 @@ impl<'c> Relations<'c> {
         };
         let (one, other) = (one.borrowed(), other.borrowed());
         let each = format!("{} and {}", bands::of_one(bands, &one), bands::of_one(bands, &other));
-        let [same, before, after] = bands::ways_of_two(&one, &other);
+        let [same, before, after] = bands::ways_of_two(bands, &one, &other);
         let ways = if self.within_their_bands()? { vec![same] } else { vec![same, before, after] };
         ways.iter().map(|way| self.constraint(&format!("{each} and {way}"))).collect()
     }

@@ -111,7 +111,8 @@ pub fn small_plan_of(
         let plan = plan_with_sizes(program, analysis, strategy, &sizes)?;
         // A thread of a CPU has less memory for its own than a block of a GPU has registers.
         let storages = plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages);
-        if !storages || backend::openmp::generate(&plan).is_ok() || sizes.iter().all(|&size| size <= 1) {
+        let printed = plan.has_spare_slots() || backend::openmp::generate(&plan).is_ok();
+        if !storages || printed || sizes.iter().all(|&size| size <= 1) {
             return Some(plan);
         }
         halve(&mut sizes);
@@ -388,12 +389,16 @@ fn with_default_tiles(program: &Program, analysis: &Analysis) -> Vec<&'static st
         let everywhere = [Target::OpenMp, Target::Cuda].into_iter().all(|target| own.in_auto(target));
         everywhere || own.id() == first || storages.contains(&own.id())
     };
-    let taking =
-        strategy::all().iter().filter(|own| own.takes(program, &analysis.cone).is_ok() && usual(**own));
+    let taking = strategy::all().iter().filter(|own| on_cores(**own, program, analysis) && usual(**own));
     let (mut chosen, others): (Vec<&str>, Vec<&str>) =
         taking.map(|own| own.id()).partition(|&id| everything() || id == first);
     chosen.extend(others.get(turn_of(&program.name) % others.len().max(1)));
     chosen
+}
+
+/// Whether a strategy takes a program, and prints it for a CPU.
+fn on_cores(own: &dyn Strategy, program: &Program, analysis: &Analysis) -> bool {
+    own.takes(program, &analysis.cone).and_then(|()| own.for_target(program, Target::OpenMp)).is_ok()
 }
 
 /// A number that differs between programs, for what runs in turn.
@@ -421,8 +426,8 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
     let first = strategy::preferred_for(program).id();
     let chosen = |number: usize, id: &str| id == first || in_turn(program, number);
     let taking = strategy::all().iter().enumerate();
-    let taking = taking
-        .filter(|(number, own)| own.takes(program, &analysis.cone).is_ok() && chosen(*number, own.id()));
+    let taking =
+        taking.filter(|(number, own)| on_cores(**own, program, &analysis) && chosen(*number, own.id()));
     let by_default = with_default_tiles(program, &analysis);
     let variants: Vec<(KernelPlan, NativeProgram)> = taking
         .flat_map(|(_, &strategy)| {
@@ -464,6 +469,7 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
         .enumerate()
         .filter(|(number, _)| in_turn(program, *number))
         .filter_map(|(_, strategy)| small_plan(program, strategy, 0))
+        .filter(|plan| !plan.has_spare_slots())
         .map(|plan| {
             let native = compiled(program, &library_text(&plan), &strict(0));
             (plan, native)

@@ -335,11 +335,12 @@ fn one_plane_less(kernel: &mut Kernel) -> bool {
     storages.map(|storage| storage.planes -= 1).count() > 0
 }
 
-/// The other one of two slots.
+/// The other one of two slots, or of two pairs of them.
 fn exchange(place: &mut Place) {
-    let other = |slot: &IntExpr| (slot.clone() + 1).modulo(2);
     if let Place::Arrays(Slot::At(slot)) = place {
-        *slot = other(slot);
+        // Remainders of two are one slot of two.
+        let pairs = !matches!(slot, IntExpr::Modulo(_, 2));
+        *slot = if pairs { (slot.clone() + 2).modulo(4) } else { (slot.clone() + 1).modulo(2) };
     }
 }
 

@@ -153,6 +153,10 @@ impl Replay<'_> {
                 }
             }
         }
+        // Spare slots hold what the others hold.
+        if self.plan.slots(field) > slots {
+            cells.extend(cells.clone());
+        }
         cells
     }
 
@@ -357,11 +361,11 @@ impl Replay<'_> {
         if point.iter().zip(self.size).any(|(&position, &extent)| position < 0 || position >= extent) {
             return Err(format!("{point:?} lies outside the grid"));
         }
-        let (levels, slots) = self.levels_and_slots(field);
+        let (levels, _) = self.levels_and_slots(field);
         match place {
             Place::Arrays(slot) => {
                 let slot = match slot {
-                    Slot::At(slot) if slots > 1 => value_of(slot, environment)?,
+                    Slot::At(slot) if self.plan.slots(field) > 1 => value_of(slot, environment)?,
                     _ => self.slot_of_level(field, level),
                 };
                 let linear = self.linear(point);

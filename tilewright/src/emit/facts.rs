@@ -224,6 +224,9 @@ pub struct FieldFacts {
     pub levels: usize,
     /// Time levels that are stored.
     pub slots: usize,
+    /// Further levels that the code takes memory of the device for while it runs; none where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_slots: Option<usize>,
 }
 
 /// A series of the generated code.

@@ -22,7 +22,7 @@ use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, plan_counts};
-use polyhedral::program::{Field, FieldRole};
+use polyhedral::program::{Field, FieldId, FieldRole};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
 
@@ -224,7 +224,9 @@ fn fields(plan: &KernelPlan) -> Vec<FieldFacts> {
             FieldRole::State { levels, slots } => ("state", levels, slots),
             FieldRole::Coefficient => ("coefficient", 1, 1),
         };
-        FieldFacts { name: field.name.clone(), dtype: field.element.name(), role, levels, slots }
+        let spare = plan.slots(FieldId(number)) - field.role.slots() as i64;
+        let spare_slots = (spare > 0).then_some(spare as usize);
+        FieldFacts { name: field.name.clone(), dtype: field.element.name(), role, levels, slots, spare_slots }
     };
     plan.program.fields.iter().enumerate().map(field).collect()
 }

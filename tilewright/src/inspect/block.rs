@@ -10,7 +10,7 @@ use hhc_codegen::backend::cuda::CudaProgram;
 use hhc_codegen::int_expr::Environment;
 use hhc_codegen::plan::{Kernel, SIZE_NAMES};
 use machine_code::{Counts, Launch, Listing, Totals, run};
-use polyhedral::program::ElementType;
+use polyhedral::program::{ElementType, FieldId};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -205,8 +205,11 @@ impl Blocks<'_> {
         interrupt::check()?;
         let program = &self.plan.program;
         let kernel = &self.cuda.kernels[launch.kernel];
-        let arrays =
-            (1..).take(program.fields.len() + program.series.len()).map(|number| number * ARRAY_PITCH);
+        let has_spare =
+            |field: &usize| self.plan.slots(FieldId(*field)) > program.fields[*field].role.slots() as i64;
+        let spare = (0..program.fields.len()).filter(has_spare).count();
+        let arrays = (1..).take(program.fields.len() + program.series.len() + spare);
+        let arrays = arrays.map(|number| number * ARRAY_PITCH);
         let mut integers = launch.integers.clone();
         integers[..size.len()].copy_from_slice(size);
         let (before, after) = integers.split_at(PlannedLaunch::integers_before_parameters(size.len()));

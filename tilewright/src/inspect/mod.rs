@@ -65,6 +65,8 @@ pub struct Inspection {
     pub threads: u64,
     /// Blocks of a launch, the most of all.
     pub blocks: u64,
+    /// Bytes of all arrays on the device, spare slots included.
+    pub device_bytes: f64,
     /// Rounds of blocks that the multiprocessors of the machine go through in that launch.
     pub waves: f64,
     /// What the block of a launch issues that issues the most, over the mean of its blocks; of all launches together.
@@ -313,6 +315,8 @@ pub fn inspect(
         spill_bytes: kernels.iter().map(|kernel| kernel.spill_bytes).max().unwrap_or(0),
         threads: kernels.iter().map(|kernel| kernel.threads).max().unwrap_or(0),
         blocks: largest.map_or(0, |kernel| kernel.blocks),
+        device_bytes: request.size.iter().map(|&extent| extent as f64).product::<f64>()
+            * plan.bytes_of_a_point() as f64,
         waves: largest.map_or(0.0, |kernel| kernel.waves),
         imbalance: run::imbalance(classes.iter().flatten()),
         launches: launches.iter().map(|own| own.len() as u64).sum(),

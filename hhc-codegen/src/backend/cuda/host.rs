@@ -5,6 +5,7 @@ use super::super::bounds::{expr, non_negative};
 use super::super::points::{INT, min};
 use super::around;
 use super::kernel::CudaKernel;
+use super::spare;
 use super::text::passed;
 use super::ways;
 use crate::plan::KernelPlan;
@@ -56,7 +57,9 @@ impl Host<'_> {
     pub(super) fn functions(&self) -> Vec<String> {
         let [dense, head_of_strided] = self.heads().map(|head| head.attribute("extern \"C\""));
         let launches = self.launches();
-        let (band, strided) = if self.arguments.program.is_periodic() {
+        let (band, strided) = if self.arguments.spare {
+            (Some(self.band(launches)), spare::body(self.arguments))
+        } else if self.arguments.program.is_periodic() {
             let band = self.arguments.declare(Function::new(around::BAND).result("int"), Form::Strided);
             let band = band.parameter("cudaStream_t", "stream").attribute("static");
             let band = band.comment("A band of time steps on a grid with ghost zones.").body(launches);
@@ -67,6 +70,15 @@ impl Host<'_> {
         let strided = self.checked().into_iter().chain(strided).collect::<Block>();
         let all = band.into_iter().chain([head_of_strided.body(strided), dense.body(self.dense())]);
         all.map(|function| function.print(Dialect::Cuda)).collect()
+    }
+
+    /// The launches, with the spare slots as further arguments.
+    fn band(&self, launches: Block) -> Function {
+        let band = self.arguments.declare(Function::new(spare::BAND).result("int"), Form::Strided);
+        let band = band.parameters(spare::parameters(self.arguments));
+        let band = band.parameter("cudaStream_t", "stream").attribute("static");
+        band.comment("All time steps, with spare slots for levels that other blocks still read.")
+            .body(launches)
     }
 
     fn refused(&self) -> [Stmt; 2] {
@@ -120,6 +132,10 @@ impl Host<'_> {
         }
         if !self.ways.is_empty() {
             body.push(ways::declaration(self.ways));
+        }
+        for copy in spare::copies(self.arguments) {
+            body.push(copy);
+            body.push(give_up());
         }
         let outer = &self.plan.outer;
         let mut launches = Block::new();

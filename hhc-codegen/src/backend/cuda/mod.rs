@@ -23,6 +23,7 @@ mod parts;
 mod printer;
 mod ranks;
 mod rows;
+mod spare;
 mod staged;
 mod staging;
 mod sweeps;
@@ -102,7 +103,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         }
     }
     let names = storages::names(plan);
-    let arguments = Arguments { program, names: &names };
+    let arguments = Arguments { program, names: &names, spare: plan.has_spare_slots() };
     let takes_ways = |kernel: &Kernel| match program.dimension() {
         1 => false,
         _ => !kernel.in_parts() || kernel.team,
@@ -128,6 +129,14 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                         kernel: kernel.name.clone(),
                         strategy: plan.strategy.to_owned(),
                         reason: "the rows of its team are not where registers are".to_owned(),
+                    });
+                }
+                None if plan.has_spare_slots() => {
+                    return Err(PlanError::Unsupported {
+                        target: "CUDA",
+                        kernel: kernel.name.clone(),
+                        strategy: plan.strategy.to_owned(),
+                        reason: "spare slots are printed for teams alone".to_owned(),
                     });
                 }
                 None => (1, parts::block(plan, &names, kernel, &resources)),
@@ -202,6 +211,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         tile: plan.tile.to_string(),
         uses_warps: plan.kernels.iter().any(|kernel| kernel.team || !kernel.warps.is_empty()),
         around: Zones::of(plan),
+        spare: plan.has_spare_slots(),
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows,
@@ -247,6 +257,8 @@ struct ProgramText {
     uses_warps: bool,
     /// The ghost zones of a periodic grid.
     around: Option<Zones>,
+    /// Whether there are spare slots, which the entry point takes.
+    spare: bool,
     /// Whether some lanes compute what nobody needs.
     has_junk: bool,
     /// Whether some storages are in registers of lanes.

@@ -61,7 +61,7 @@ pub(super) fn tile_function(index: usize) -> String {
 
 impl Printer<'_> {
     pub(super) fn arguments(&self) -> Arguments<'_> {
-        Arguments { program: self.program, names: self.names }
+        Arguments { program: self.program, names: self.names, spare: false }
     }
 
     pub(super) fn array_declaration(&self, field: usize) -> Stmt {

@@ -1,6 +1,6 @@
 //! What kernels of all kinds have in common.
 
-use super::super::arguments::Arguments;
+use super::super::arguments::{Arguments, spare_name};
 use crate::geometry::Threads;
 use c_tree::{Block, Expr, Stmt, Type, int, name, var};
 
@@ -35,7 +35,7 @@ pub(super) fn used(declarations: Vec<Stmt>, block: &Block) -> Vec<Stmt> {
     declarations.into_iter().filter(is_used).collect()
 }
 
-/// The parameters that all kernels and tile functions have: `TW_GLOBAL(float) u`, `long long n0`, .., `double a`.
+/// The parameters that all kernels and tile functions have: `TW_GLOBAL(float) u`, spare slots, `long long n0`, .., `double a`.
 pub(super) fn parameters(arguments: Arguments<'_>) -> Vec<(Type, String)> {
     let arrays = arguments.arrays().into_iter().map(|array| {
         let constant = if array.constant { "const " } else { "" };
@@ -43,14 +43,21 @@ pub(super) fn parameters(arguments: Arguments<'_>) -> Vec<(Type, String)> {
     });
     let integers = arguments.integers().into_iter().map(|name| (Type::new("long long"), name));
     let others = arguments.names.parameters.iter().map(|name| (Type::new("double"), name.clone()));
-    arrays.chain(integers).chain(others).collect()
+    let spare = arguments.spare_fields().into_iter().map(|number| {
+        let element = arguments.program.fields[number].element.c_name();
+        (Type::new(format!("TW_GLOBAL({element})")), spare_name(&arguments.names.fields[number]))
+    });
+    arrays.chain(spare).chain(integers).chain(others).collect()
 }
 
 /// The same as they are passed on.
 pub(super) fn passed(arguments: Arguments<'_>) -> Vec<Expr> {
     let arrays = arguments.arrays().into_iter().map(|array| name(array.name));
     let integers = arguments.integers().into_iter().map(var);
-    arrays.chain(integers).chain(arguments.names.parameters.iter().map(name)).collect()
+    let spare = arguments.spare_fields().into_iter();
+    let spare = spare.map(|number| name(spare_name(&arguments.names.fields[number])));
+    let parameters = arguments.names.parameters.iter().map(name);
+    arrays.chain(spare).chain(integers).chain(parameters).collect()
 }
 
 /// `__syncthreads();`

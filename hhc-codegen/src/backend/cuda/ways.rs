@@ -37,7 +37,8 @@ pub(super) struct Ways {
 impl Ways {
     /// None yet but those of lines that follow each other, for a program of several dimensions.
     pub(super) fn new(arguments: Arguments<'_>) -> Ways {
-        let given = arguments.arrays().len() + arguments.integers().len() + arguments.names.parameters.len();
+        let arrays = arguments.arrays().len() + arguments.spare_fields().len();
+        let given = arrays + arguments.integers().len() + arguments.names.parameters.len();
         let most = MOST_ARGUMENTS.saturating_sub(given + OTHER_ARGUMENTS);
         let mut elements: Vec<i64> =
             arguments.program.fields.iter().map(|field| field.element.bytes() as i64).collect();

@@ -24,7 +24,7 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     let Some(first) = plans.first() else { return Ok(Vec::new()) };
     let program = &first.program;
     let names = storages::names(first);
-    let arguments = Arguments { program, names: &names };
+    let arguments = Arguments { program, names: &names, spare: false };
     let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, Below::Callers);
     let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
     let mut functions = rows::functions(plans, &names, false);

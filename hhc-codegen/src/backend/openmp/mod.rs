@@ -121,7 +121,7 @@ impl ProgramText {
         statements: Vec<String>,
     ) -> Self {
         let program = &plan.program;
-        let arguments = Arguments { program, names };
+        let arguments = Arguments { program, names, spare: false };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
         let (ranks, moving) = (below != Below::Callers, below.moves());

@@ -20,8 +20,16 @@ use polyhedral::program::{Access, FieldId, Program};
 /// Bytes of a thread's own memory.
 ///
 /// # Errors
-/// [`PlanError::Limit`] where it is too much.
+/// [`PlanError::Limit`] where it is too much; [`PlanError::Unsupported`] for memory beside the callers' arrays, which nobody gives.
 pub(super) fn own_bytes(plan: &KernelPlan) -> Result<i64, PlanError> {
+    if plan.has_spare_slots() {
+        return Err(PlanError::Unsupported {
+            target: "OpenMP",
+            kernel: plan.kernels.first().map_or_else(String::new, |kernel| kernel.name.clone()),
+            strategy: plan.strategy.to_owned(),
+            reason: "it has spare slots, which are there for CUDA alone".to_owned(),
+        });
+    }
     let bytes = geometry::own_bytes(plan);
     if bytes <= MOST_OWN_BYTES {
         return Ok(bytes);

@@ -45,7 +45,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
         ..ProgramText::with_rows(first, &names, own_bytes, Below::Callers, prototypes)
     };
     let mut symbols = vec![format!("{}_invoke", program.name)];
-    let arguments = Arguments { program, names: &names };
+    let arguments = Arguments { program, names: &names, spare: false };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
     for (number, plan) in plans.iter().enumerate().skip(1) {
         let ending = format!("_v{number}");

@@ -136,6 +136,7 @@ fn of_plan(plan: &KernelPlan, bands: &TimeBands) -> Bands {
         last,
         most: bands.most,
         turns: bands.turns,
+        spare: bands.spare,
     }
 }
 

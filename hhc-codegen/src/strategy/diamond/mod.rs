@@ -71,7 +71,7 @@ impl Strategy for Diamond {
         target == Target::OpenMp
     }
 
-    fn for_target(&self, target: Target) -> Result<(), String> {
+    fn for_target(&self, _program: &Program, target: Target) -> Result<(), String> {
         match target {
             Target::OpenMp => Ok(()),
             Target::Cuda => {

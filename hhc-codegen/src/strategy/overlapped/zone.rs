@@ -40,7 +40,7 @@ impl<'a> Zone<'a> {
         let value = |name| tile.get(name).unwrap_or(1);
         Zone {
             program,
-            bands: Bands { depth: value(DEPTH) },
+            bands: Bands::of_one_level(value(DEPTH)),
             statements: program.statements.len() as i64,
             widths: WIDTHS[..program.dimension()].iter().map(|name| value(name)).collect(),
             lower: &cone.lower,
@@ -138,7 +138,7 @@ impl<'a> Zone<'a> {
                     format!("{} as the band before has left it", self.program.statement_name(k)),
                     self.bands.first(),
                     Region::Domain(k),
-                    Read { place: Place::Arrays(self.bands.input()), suppliers: self.stores(field) },
+                    Read { place: Place::Arrays(self.bands.input(0)), suppliers: self.stores(field) },
                     storage.clone(),
                     Sync::Barrier,
                 ));
@@ -170,7 +170,7 @@ impl<'a> Zone<'a> {
                     when: Vec::new(),
                     junk: None,
                     from: Read { place: Place::Storage(self.storage_of(field)), suppliers: vec![last] },
-                    to: Place::Arrays(self.bands.output()),
+                    to: Place::Arrays(self.bands.output(0)),
                     moment: Moment::End,
                     sync: Sync::Barrier,
                 });

@@ -105,7 +105,7 @@ impl Strategy for PipelineToy {
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
-        let bands = Bands { depth: STAGES as i64 };
+        let bands = Bands::of_one_level(STAGES as i64);
         let sizes = SIZES.map(|name| tile.get(name).unwrap_or(1));
         let stream = |stages| Stream {
             program,
@@ -276,7 +276,7 @@ impl Stream<'_> {
                     format!("the next row of {name}, as the band before has left it"),
                     Region::Domain(0),
                     Read {
-                        place: Place::Arrays(self.bands.input()),
+                        place: Place::Arrays(self.bands.input(0)),
                         suppliers: (1..=STAGES).map(store).collect(),
                     },
                     hand.clone(),
@@ -325,7 +325,7 @@ impl Stream<'_> {
     fn instance(&self, stage: usize) -> Instance {
         let last = stage + 1 == self.stages;
         let write =
-            if last { Place::Arrays(self.bands.output()) } else { Place::Storage(self.hand(stage + 1)) };
+            if last { Place::Arrays(self.bands.output(0)) } else { Place::Storage(self.hand(stage + 1)) };
         let junk = !last && reads_itself_alone(self.program) && decides_nothing(self.program, 0);
         let owned = vec![self.interval(self.stages, 0), self.interval(self.stages, 1)];
         Instance {

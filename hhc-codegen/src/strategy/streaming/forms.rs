@@ -59,7 +59,7 @@ pub(super) fn counts(
 ) -> Result<Vec<(TileCounts, TileWork)>, String> {
     let program = &problem.program;
     let whole = sizes::of(tile);
-    let bands = Bands { depth: whole.steps };
+    let bands = Bands::of_one_level(whole.steps);
     let lengths = bands.lengths(problem.steps);
     let domain = program.domain(0, &problem.size);
     if domain.iter().any(|(low, end)| end <= low) {

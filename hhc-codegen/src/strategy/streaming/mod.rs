@@ -92,7 +92,7 @@ impl Strategy for Streaming {
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
-        let bands = Bands { depth: sizes.steps };
+        let bands = Bands::of_one_level(sizes.steps);
         let stream = |sizes, narrow| Stream::new(program, bands, sizes, narrow);
         let streams =
             [("stream", stream(sizes, false)), ("narrow", stream(sizes::narrow(program, sizes), true))];

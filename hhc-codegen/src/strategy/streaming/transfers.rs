@@ -161,7 +161,7 @@ impl<'a> Stream<'a> {
                     "a plane of {}, as the band before has left it",
                     self.program.field(self.field).name
                 );
-                let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
+                let from = Read { place: Place::Arrays(self.bands.input(0)), suppliers: stored.to_vec() };
                 let to = Place::Copy(FEED, vec![var(MEMBER)]);
                 let loaded = var(POSITION) + AHEAD;
                 let loads = self.within(&comment, (&int(0), &loaded, &slice), from, to);
@@ -170,7 +170,7 @@ impl<'a> Stream<'a> {
             Move::Store => {
                 let steps = int(self.sizes.steps);
                 let from = self.out_of_ring(&steps, false);
-                let to = Place::Arrays(self.bands.output());
+                let to = Place::Arrays(self.bands.output(0));
                 let done = self.plane_after(&steps);
                 Transfer {
                     region: Region::Domain(0),

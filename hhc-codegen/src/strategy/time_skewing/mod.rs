@@ -67,7 +67,7 @@ impl Strategy for TimeSkewing {
         true
     }
 
-    fn for_target(&self, target: Target) -> Result<(), String> {
+    fn for_target(&self, _program: &Program, target: Target) -> Result<(), String> {
         match target {
             Target::OpenMp => Ok(()),
             Target::Cuda => Err("its tiles are printed for OpenMP alone; use --target openmp".to_owned()),

@@ -9,14 +9,14 @@
 //!
 //! of which the own rows and columns are its own and the others are computed by its neighbours, too. It loads the box of `n = 0`, as
 //! far as the grid has it, of the field and of each coefficient, takes those of `n = 0, steps, 2*steps, ..` out of links and puts those of `n = steps, 2*steps, ..` into
-//! them, and stores that of `n = D`.
+//! them, and stores that of `n = D`. Where steps read two levels, all of that but for coefficients is so of the level before, too.
 //!
 //! Sizes other than rows are few, and rows matter by how many blocks there are and how long the longest of them is: of all rows that
 //! cut the grid into the same number of chunks the least ones are best. So tiles are listed, and all of them are looked at.
 
 use super::sizes;
 use super::sizes::Sizes;
-use super::strips::{AHEAD, Team};
+use super::strips::{self, AHEAD, Team};
 use super::work;
 use crate::TileSizes;
 use crate::counts::multiprocessor::Multiprocessor;
@@ -24,7 +24,7 @@ use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
 use crate::counts::work::TileWork;
 use crate::geometry::{ADDRESS_REGISTERS, WARP, operand_registers, register_bound, storage_bytes};
-use crate::strategy::bands::{self, Bands};
+use crate::strategy::bands;
 use crate::strategy::streams::{Closed, chunks, common, of_launches, points};
 
 /// Values of the sizes that a search looks at.
@@ -65,7 +65,7 @@ pub(super) fn counts(
 ) -> Result<Vec<(TileCounts, TileWork)>, String> {
     let program = &problem.program;
     let whole = sizes::of(tile);
-    let bands = Bands { depth: whole.depth() };
+    let bands = strips::bands(program, whole);
     let lengths = bands.lengths(problem.steps);
     let reach = bands::reach_of_all(program);
     let [rows, columns] = program.domain(0, &problem.size)[..] else {
@@ -165,12 +165,14 @@ impl Block<'_> {
             counts.fast_words += computed * (reads + 1);
         }
         counts.lane_rounds = (lanes + on.lanes - 1) / on.lanes;
-        counts.words_in += (1 + team.coefficients().len() as i64) * box_of(0, &grid, -(1 + AHEAD));
-        counts.words_out = points(common(rows(depth), domain[0])) * points(common(columns(depth), domain[1]));
+        let levels = team.bands.levels;
+        counts.words_in += (levels + team.coefficients().len() as i64) * box_of(0, &grid, -(1 + AHEAD));
+        let own = points(common(rows(depth), domain[0])) * points(common(columns(depth), domain[1]));
+        counts.words_out = levels * own;
         for warp in 0..sizes.warps {
             let behind = warp * team.skew();
-            counts.fast_words += box_of(warp * sizes.steps, &grid, behind - 1);
-            counts.fast_words += box_of((warp + 1) * sizes.steps, &grid, behind + up * sizes.steps);
+            counts.fast_words += levels * box_of(warp * sizes.steps, &grid, behind - 1);
+            counts.fast_words += levels * box_of((warp + 1) * sizes.steps, &grid, behind + up * sizes.steps);
         }
         counts
     }

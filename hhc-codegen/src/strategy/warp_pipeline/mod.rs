@@ -14,7 +14,7 @@ mod team;
 mod transfers;
 mod work;
 
-use super::bands::{self, Bands};
+use super::bands;
 use super::interface::{Strategy, Target};
 use super::lanes;
 use super::listed::Listed;
@@ -59,7 +59,22 @@ impl Strategy for WarpPipeline {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }
-        lanes::one_statement(program)
+        lanes::one_statement_of_levels(program).map(|_| ())
+    }
+
+    fn for_target(&self, program: &Program, target: Target) -> Result<(), String> {
+        match (target, bands::levels_of_bands(program)?) {
+            (Target::OpenMp, 2..) => Err(
+                "where steps read two levels it needs spare slots of the arrays, which are there for CUDA \
+                                         alone; use --target cuda"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn needs_spare_slots(&self, program: &Program) -> bool {
+        bands::levels_of_bands(program) == Ok(2)
     }
 
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
@@ -90,7 +105,7 @@ impl Strategy for WarpPipeline {
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
-        let bands = Bands { depth: sizes.depth() };
+        let bands = strips::bands(program, sizes);
         let team = |sizes: Sizes, narrow: bool| Team {
             program,
             bands,
@@ -112,7 +127,7 @@ impl Strategy for WarpPipeline {
         let when = int(-1) - wide(&narrow);
         teams.push(("narrow", narrow, vec![when]));
         let stored: Vec<_> =
-            teams.iter().enumerate().map(|(kernel, (_, team, _))| team.stored(kernel)).collect();
+            teams.iter().enumerate().flat_map(|(kernel, (_, team, _))| team.stored(kernel)).collect();
         let launches = teams
             .iter()
             .enumerate()

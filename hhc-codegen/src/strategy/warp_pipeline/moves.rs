@@ -13,15 +13,20 @@ pub(super) enum Move {
     Edges,
     /// A row behind the end of the band, or beside the domain.
     On,
-    /// From the arrays into the first link.
+    /// From the arrays into the first link; the level before it.
     Load,
+    LoadBefore,
     /// From the arrays into the rows of a coefficient that all warps read, by its place among those that are read.
     Weigh(usize),
     /// From the link before the warp into its ring, and back into the one behind it.
     Receive,
     Send,
-    /// From the last link into the arrays.
+    /// The same of the level before.
+    ReceiveBefore,
+    SendBefore,
+    /// From the last link into the arrays; the level before it.
     Store,
+    StoreBefore,
 }
 
 impl Team<'_> {
@@ -32,11 +37,30 @@ impl Team<'_> {
             Move::Left => !self.narrow && left > 0,
             Move::Right => !self.narrow && right > 0,
             Move::Edges => self.narrow,
+            Move::LoadBefore | Move::ReceiveBefore | Move::SendBefore | Move::StoreBefore => {
+                self.two_levels()
+            }
             Move::On | Move::Load | Move::Weigh(_) | Move::Receive | Move::Send | Move::Store => true,
         };
-        use Move::{Edges, Left, Load, On, Receive, Right, Send, Store, Weigh};
+        use Move::{
+            Edges, Left, Load, LoadBefore, On, Receive, ReceiveBefore, Right, Send, SendBefore, Store,
+            StoreBefore, Weigh,
+        };
         let weights = (0..self.coefficients().len()).map(Weigh);
-        let all = [Load, Store, Left, Right, Edges, On, Receive, Send];
+        let all = [
+            Load,
+            LoadBefore,
+            Store,
+            StoreBefore,
+            Left,
+            Right,
+            Edges,
+            On,
+            Receive,
+            ReceiveBefore,
+            Send,
+            SendBefore,
+        ];
         weights.chain(all).filter(is_there).collect()
     }
 

@@ -19,12 +19,13 @@ pub(super) const RING: usize = 0;
 
 pub(super) const LINK: usize = 1;
 
-/// Index of the first coefficient's.
-const WEIGHTS: usize = 2;
+/// Index of the rows of the level before, on their way, where steps read two levels.
+pub(super) const LINK_BEFORE: usize = 2;
 
 impl Team<'_> {
-    pub(super) fn ring(level: IntExpr) -> Place {
-        Place::Copy(RING, vec![var(MEMBER), level])
+    /// The rows of a level, counted from the warp's first one; where steps read two levels, it has those of the one before, too.
+    pub(super) fn ring(&self, level: IntExpr) -> Place {
+        Place::Copy(RING, vec![var(MEMBER), level + (self.bands.levels - 1)])
     }
 
     pub(super) fn storages(&self) -> Vec<Storage> {
@@ -48,17 +49,29 @@ impl Team<'_> {
             storage(
                 "ring",
                 "a warp's newest rows of each level",
-                vec![self.sizes.warps, self.sizes.steps + 1],
-                vec![ring(of_member, self.down() + self.up() + 1), lanes],
+                vec![self.sizes.warps, self.sizes.steps + self.bands.levels],
+                vec![ring(of_member, self.rows_of_ring()), lanes],
             ),
             storage(
                 "link",
                 "rows on their way to each warp, and to the arrays",
                 vec![self.sizes.warps + 1],
-                vec![ring(begin, LINK_ROWS), shared()],
+                vec![ring(begin.clone(), LINK_ROWS), shared()],
             ),
         ];
-        of_field.into_iter().chain(self.coefficients().into_iter().enumerate().map(weights)).collect()
+        let before = self.two_levels().then(|| {
+            storage(
+                "before",
+                "rows of the level before, on their way",
+                vec![self.sizes.warps + 1],
+                vec![ring(begin, LINK_ROWS), shared()],
+            )
+        });
+        of_field
+            .into_iter()
+            .chain(before)
+            .chain(self.coefficients().into_iter().enumerate().map(weights))
+            .collect()
     }
 
     /// The coefficients that are read, in order.
@@ -78,8 +91,8 @@ impl Team<'_> {
         (rows as u64).next_power_of_two() as i64
     }
 
-    pub(super) fn weights(number: usize) -> Place {
-        Place::Storage(WEIGHTS + number)
+    pub(super) fn weights(&self, number: usize) -> Place {
+        Place::Storage(LINK_BEFORE + usize::from(self.two_levels()) + number)
     }
 
     /// Where a coefficient is read, and that the first warp has loaded it.
@@ -87,7 +100,7 @@ impl Team<'_> {
         let number = self.coefficients().iter().position(|field| *field == access.field).unwrap_or_default();
         let loaded = [(POSITION, var(POINT_NAMES[0]) - (1 + AHEAD)), (MEMBER, int(0))];
         let suppliers = self.moved(Move::Weigh(number), &loaded).into_iter().collect();
-        Read { place: Self::weights(number), suppliers }
+        Read { place: self.weights(number), suppliers }
     }
 
     /// Who puts a row of a level into a warp's ring, by the row: the step before, or who brings the first level.
@@ -99,19 +112,34 @@ impl Team<'_> {
             [Move::Left, Move::Right, Move::Edges, Move::On].into_iter().filter_map(|of| self.moved(of, &at)),
         );
         // What leaves a warp has been through all of its steps.
-        if *level == Self::group() {
+        if !self.two_levels() && *level == Self::group() {
             let at = [(POSITION, row - 1), (bands::ROW, int(0))];
             suppliers.extend(self.moved(Move::Receive, &at));
+        } else if self.two_levels() {
+            // The level before that of one step is what the warp has received.
+            let at = [(POSITION, row - 1)];
+            suppliers.extend(self.moved(Move::Receive, &at));
+            suppliers.extend(self.moved(Move::ReceiveBefore, &at));
         }
         suppliers
     }
 
     pub(super) fn out_of_ring(&self, level: &IntExpr) -> Read {
-        Read { place: Self::ring(level.clone()), suppliers: self.suppliers(level) }
+        Read { place: self.ring(level.clone()), suppliers: self.suppliers(level) }
     }
 
-    /// Who left a value in the arrays in the band before.
-    pub(super) fn stored(&self, kernel: usize) -> Supplier {
+    /// Where the next level is what one before was: of one level, that is the last one, of two, the one before it, so that both are
+    /// left in turn.
+    pub(super) fn left_as_it_is(&self) -> Read {
+        self.out_of_ring(&(Self::group() - (self.bands.levels - 1)))
+    }
+
+    /// Who left a value in the arrays in the band before. A band that is shorter than others leaves its last two levels in either order.
+    pub(super) fn stored(&self, kernel: usize) -> Vec<Supplier> {
+        [Move::Store, Move::StoreBefore].into_iter().filter_map(|of| self.stored_by(of, kernel)).collect()
+    }
+
+    fn stored_by(&self, of: Move, kernel: usize) -> Option<Supplier> {
         let own = |d: usize| match self.narrow && d == 1 {
             true => (BLOCK_NAMES[d], int(0)),
             false => (BLOCK_NAMES[d], (var(POINT_NAMES[d]) - self.origin(d)).floor_div(self.width(d))),
@@ -125,7 +153,7 @@ impl Team<'_> {
             (POSITION, position),
             (MEMBER, int(last)),
         ];
-        let part = Part::transfer(&self.moves(), &Move::Store).unwrap_or(Part::Transfer(0));
-        Supplier { kernel: Some(kernel), part, at }
+        let part = Part::transfer(&self.moves(), &of)?;
+        Some(Supplier { kernel: Some(kernel), part, at })
     }
 }

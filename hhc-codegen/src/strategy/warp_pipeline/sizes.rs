@@ -144,7 +144,9 @@ pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     const MOST: i64 = 255;
     let (down, up) = bands::reach_of_all(program)[0];
     let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
-    let rows = sizes.steps * (down + up + 1) * sizes.points * words;
+    // Of the level before a warp's first one, the rows until the first step has read them.
+    let before = if bands::levels_of_bands(program) == Ok(2) { up + 1 } else { 0 };
+    let rows = (sizes.steps * (down + up + 1) + before) * sizes.points * words;
     let weights = rows_of_coefficients(program) as i64 * sizes.points * words;
     (rows + OTHERS.max(rows / 4) + weights).min(MOST)
 }

@@ -23,6 +23,11 @@ pub(super) const AHEAD: i64 = 2;
 /// Rows of a link: the one that is taken, and those ahead of it.
 pub(super) const LINK_ROWS: i64 = 1 + AHEAD;
 
+/// The bands of tiles of these sizes. What cannot be divided into bands is not taken.
+pub(super) fn bands(program: &Program, sizes: Sizes) -> Bands {
+    Bands { depth: sizes.depth(), levels: bands::levels_of_bands(program).unwrap_or(1) }
+}
+
 /// A kernel for bands of up to [`Sizes::depth`] steps.
 pub(super) struct Team<'a> {
     pub(super) program: &'a Program,
@@ -108,8 +113,20 @@ impl Team<'_> {
     /// are where they were after so many positions.
     pub(super) fn skew(&self) -> i64 {
         let least = self.up() * self.sizes.steps + 2;
-        let same = self.down() + self.up() + 1 == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
+        let same = self.rows_of_ring() == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
         least + i64::from(same)
+    }
+
+    /// Rows that a warp keeps of a level: those that the next level is computed from, and, where steps read two levels, those from the
+    /// row that the level after the next one is computed from, and that is left with the last level.
+    pub(super) fn rows_of_ring(&self) -> i64 {
+        let of_next = self.down() + self.up() + 1;
+        if self.two_levels() { of_next.max(2 * self.up() + 1).max(self.up() + 2) } else { of_next }
+    }
+
+    /// Whether steps read two levels.
+    pub(super) fn two_levels(&self) -> bool {
+        self.bands.levels > 1
     }
 
     /// From the position at which a row is the newest of the first level to that at which the last warp stores it.
@@ -197,9 +214,9 @@ impl Team<'_> {
         self.bands.first() + self.first_stage() + Self::group()
     }
 
-    /// The level after so many stages of a band, or its last one.
+    /// The level after so many stages of a band, or its last one, or one of the last two.
     pub(super) fn level_after(&self, stage: &IntExpr) -> IntExpr {
-        (self.bands.first() + stage.clone()).min(self.bands.last())
+        self.bands.level_after(stage.clone())
     }
 
     /// When a step of the band computes a row.

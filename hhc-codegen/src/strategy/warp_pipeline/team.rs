@@ -14,6 +14,11 @@
 //!         row n - up*steps of the last level               from ring[w][steps] into link[w + 1]
 //! ```
 //!
+//! Where steps read two levels, each warp has the rows of the level before its first one, too: `ring[w][m]` is one further, a row is
+//! computed from row `y` of the level before as well, and all that is loaded, taken, left and stored is so of both levels; what is taken
+//! comes last. What is copied on is that of two levels before, so that a band which ends early has its last two levels in turn, each
+//! in its slot.
+//!
 //! Row `n + 1` of warp `w + 1` at position `c` is what warp `w` left one position before if the skew is `up*steps + 2`. All
 //! warps do the same but for two short parts, so that nearly all of the text has no branch.
 //!
@@ -38,7 +43,7 @@ impl Team<'_> {
         if self.program.field(access.field).role == FieldRole::Coefficient {
             return self.coefficient(access);
         }
-        self.out_of_ring(&Self::group())
+        self.out_of_ring(&(Self::group() + access.time))
     }
 
     fn instance(&self) -> Instance {
@@ -56,7 +61,7 @@ impl Team<'_> {
             junk: computes_junk(self.program).then(|| self.lanes(&row)),
             order: RowOrder::Parallel { repeats: true },
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
-            writes: vec![Self::ring(next)],
+            writes: vec![self.ring(next)],
             sync: Sync::Warp,
             joined: false,
         }

@@ -1,13 +1,18 @@
 //! What each transfer brings from where to where, and when.
 
 use super::moves::Move;
-use super::rings::LINK;
+use super::rings::{LINK, LINK_BEFORE};
 use super::strips::{AHEAD, MEMBER, POSITION, Team};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::Range;
 use crate::storage::{Moment, POINT_NAMES, Place, Read, Region, Slot, Supplier, Sync, Transfer};
 
 impl Team<'_> {
+    /// The level that a stage has which the band does not reach, or ends with.
+    fn left_level(&self, stage: &IntExpr) -> IntExpr {
+        if self.two_levels() { self.level_after(stage) } else { self.bands.last() }
+    }
+
     pub(super) fn transfer(&self, of: Move, stored: &[Supplier]) -> Transfer {
         let last = self.sizes.warps - 1;
         let (steps, member) = (int(self.sizes.steps), var(MEMBER));
@@ -31,8 +36,8 @@ impl Team<'_> {
             sync: Sync::Warp,
         };
         let on = |comment: &str, level| {
-            let here = self.out_of_ring(&Self::group());
-            transfer(comment, level, (&computed, &new), here, Self::ring(next.clone()))
+            let here = self.left_as_it_is();
+            transfer(comment, level, (&computed, &new), here, self.ring(next.clone()))
         };
         let boundary = |comment: &str, columns: Vec<Range>| {
             let whole = on(comment, self.step() + 1);
@@ -57,25 +62,29 @@ impl Team<'_> {
                 let whens = self.runs(&new).iter().map(not).reduce(IntExpr::max);
                 Transfer {
                     when: whens.into_iter().collect(),
-                    ..on("what the step leaves as it is", self.bands.last())
+                    ..on("what the step leaves as it is", self.left_level(&computed))
                 }
             }
-            Move::Load => {
+            Move::Load | Move::LoadBefore => {
+                let age = i64::from(of == Move::LoadBefore);
                 let name = &self.program.field(self.field).name;
-                let comment = format!("a row of {name}, as the band before has left it");
-                let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
-                let to = Place::Copy(LINK, vec![int(0)]);
+                let comment = match age {
+                    0 => format!("a row of {name}, as the band before has left it"),
+                    _ => format!("a row of {name}, one level before"),
+                };
+                let from = Read { place: Place::Arrays(self.bands.input(age)), suppliers: stored.to_vec() };
+                let to = Place::Copy(if age == 0 { LINK } else { LINK_BEFORE }, vec![int(0)]);
                 Transfer {
                     when: vec![int(0) - member],
                     moment: Moment::Start,
-                    ..transfer(&comment, self.bands.first(), (&int(0), &loaded), from, to)
+                    ..transfer(&comment, self.bands.first() - age, (&int(0), &loaded), from, to)
                 }
             }
             Move::Weigh(number) => {
                 let field = self.coefficients()[number];
                 let comment = format!("a row of {}", self.program.field(field).name);
                 let from = Read { place: Place::Arrays(Slot::OfLevel), suppliers: Vec::new() };
-                let to = Self::weights(number);
+                let to = self.weights(number);
                 Transfer {
                     field,
                     when: vec![int(0) - member],
@@ -84,43 +93,58 @@ impl Team<'_> {
                     ..transfer(&comment, int(0), (&int(0), &loaded), from, to)
                 }
             }
-            Move::Receive => {
+            Move::Receive | Move::ReceiveBefore => {
+                let before = of == Move::ReceiveBefore;
+                let (link, loads, sends, age) = match before {
+                    false => (LINK, Move::Load, Move::Send, 0),
+                    true => (LINK_BEFORE, Move::LoadBefore, Move::SendBefore, 1),
+                };
                 let row = var(POINT_NAMES[0]);
                 let loaded = [(POSITION, row.clone() - (1 + AHEAD)), (MEMBER, int(0))];
                 let sent = row + member.clone() * self.skew() + (self.up() * self.sizes.steps - self.skew());
                 let sent = [(MEMBER, member.clone() - 1), (POSITION, sent)];
                 let stage = self.first_stage();
-                let suppliers = [self.moved(Move::Load, &loaded), self.moved(Move::Send, &sent)];
+                let suppliers = [self.moved(loads, &loaded), self.moved(sends, &sent)];
                 let from = Read {
-                    place: Place::Copy(LINK, vec![member]),
+                    place: Place::Copy(link, vec![member]),
                     suppliers: suppliers.into_iter().flatten().collect(),
                 };
-                let level = self.level_after(&stage);
-                Transfer {
-                    when: vec![int(0) - Self::group()],
-                    ..transfer("the next row", level, (&stage, &enters), from, Self::ring(int(0)))
+                let level = self.level_after(&(stage.clone() - age));
+                let comment = if before { "the next row of the level before" } else { "the next row" };
+                let received = transfer(comment, level, (&stage, &enters), from, self.ring(int(-age)));
+                // Rows of two levels are kept until the last step of the warp has read them.
+                match self.two_levels() {
+                    true => Transfer { moment: Moment::End, ..received },
+                    false => Transfer { when: vec![int(0) - Self::group()], ..received },
                 }
             }
-            Move::Send => {
-                let (from, to) = (self.out_of_ring(&steps), Place::Copy(LINK, vec![member + 1]));
-                Transfer {
-                    moment: Moment::End,
-                    ..transfer("what leaves the warp", self.level_after(&leaves), (&leaves, &done), from, to)
-                }
-            }
-            Move::Store => {
-                let from = Read {
-                    place: Place::Copy(LINK, vec![int(self.sizes.warps)]),
-                    suppliers: self.moved(Move::Send, &[(POSITION, var(POSITION) - 1)]).into_iter().collect(),
+            Move::Send | Move::SendBefore => {
+                let (comment, link, age) = match of {
+                    Move::Send => ("what leaves the warp", LINK, 0),
+                    _ => ("the level before", LINK_BEFORE, 1),
                 };
-                let to = Place::Arrays(self.bands.output());
+                let (from, to) =
+                    (self.out_of_ring(&(steps.clone() - age)), Place::Copy(link, vec![member + 1]));
+                let level = self.level_after(&(leaves.clone() - age));
+                Transfer { moment: Moment::End, ..transfer(comment, level, (&leaves, &done), from, to) }
+            }
+            Move::Store | Move::StoreBefore => {
+                let (comment, link, sends, age) = match of {
+                    Move::Store => ("the block's own points", LINK, Move::Send, 0),
+                    _ => ("its own points, one level before", LINK_BEFORE, Move::SendBefore, 1),
+                };
+                let from = Read {
+                    place: Place::Copy(link, vec![int(self.sizes.warps)]),
+                    suppliers: self.moved(sends, &[(POSITION, var(POSITION) - 1)]).into_iter().collect(),
+                };
+                let to = Place::Arrays(self.bands.output(self.sizes.depth() - age));
                 let all = int(self.sizes.depth());
                 Transfer {
                     region: Region::Domain(0),
                     when: vec![member - last],
                     junk: None,
                     moment: Moment::Start,
-                    ..transfer("the block's own points", self.bands.last(), (&all, &(done - 1)), from, to)
+                    ..transfer(comment, self.left_level(&(all.clone() - age)), (&all, &(done - 1)), from, to)
                 }
             }
         }

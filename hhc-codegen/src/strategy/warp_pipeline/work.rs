@@ -49,7 +49,7 @@ fn positions(problem: &Problem, sizes: Sizes) -> i64 {
 /// issued = W * (C * (R * operations + neighbours + boundary points) + 2 R / elements of an access + POSITION) + LOADS
 /// ```
 ///
-/// and, for each row of a coefficient that a step reads, `R / elements of an access + PLACE` in each step.
+/// where what is loaded, stored, and in links is so of each level that a step reads; and, for each row of a coefficient that a step reads, `R / elements of an access + PLACE` in each step.
 fn position(problem: &Problem, sizes: Sizes) -> Work {
     let element = problem.element();
     let words = element.bytes() as f64 / 4.0;
@@ -69,17 +69,18 @@ fn position(problem: &Problem, sizes: Sizes) -> Work {
     let operations = Accounting::new(problem).iteration().arithmetic * WARP as f64;
     let arithmetic = warps * steps * points * operations;
     let of_a_row = (points / (ACCESS / element.bytes() as i64) as f64).ceil();
-    let accesses = warps * (2.0 * of_a_row + steps * weights * (of_a_row + PLACE));
-    let loads = LOADS * (1.0 + 0.5 * coefficients);
+    let levels = bands::levels_of_bands(&problem.program).unwrap_or(1) as f64;
+    let accesses = warps * (2.0 * levels * of_a_row + steps * weights * (of_a_row + PLACE));
+    let loads = LOADS * (levels + 0.5 * coefficients);
     let issued = arithmetic + warps * (steps * across + POSITION) + loads + warps * shuffles + accesses;
     // A double-length operation takes two cycles of a scheduler at least.
     let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
     Work {
         issued,
         arithmetic,
-        shared: warps * words * ((2.0 + steps * weights) * points + shuffles)
-            + (2.0 + coefficients) * words * points,
-        ahead: (2.0 + coefficients) * points * WARP as f64,
+        shared: warps * words * ((2.0 * levels + steps * weights) * points + shuffles)
+            + (2.0 * levels + coefficients) * words * points,
+        ahead: (2.0 * levels + coefficients) * points * WARP as f64,
         // All warps are at the same place, so that nobody fills the others' waits: for neighbours in other lanes at each step, for
         // the row that comes, and the barrier.
         chain: longest.max(issued / 4.0),

@@ -21,6 +21,24 @@ impl<'a> FlowProof<'a> {
         stores.map(|(event, slot)| (event, self.slot(event.field, &event.level, slot))).collect()
     }
 
+    /// Slots of the arrays that are not those of levels are among those that there are.
+    pub fn slots_exist(&self) -> Result<(), LegalityError> {
+        for event in &self.flow.events {
+            let written = event.writes.iter().map(|place| (place, event.field, &event.level));
+            let read = event.reads.iter().map(|reads| (&reads.place, reads.field, &reads.level));
+            for (place, field, level) in written.chain(read) {
+                let Place::Arrays { slot: Some(slot) } = place else { continue };
+                let (_, slots) = levels(self.program, field);
+                let all_slots = slots * (1 + i64::from(self.spare()));
+                let beyond = format!("({slot}) < 0 or ({slot}) >= {all_slots}");
+                let other = Some("the slots that there are");
+                let finding = Finding { kind: FlowKind::Outside, event: &event.name, other, field, level };
+                self.none(&self.own(event), &[all([self.runs_loosely(event), beyond])], &finding)?;
+            }
+        }
+        Ok(())
+    }
+
     /// To a cell of the arrays values are written in turn, each once, and after the reads of what was there.
     pub fn in_turn(&self) -> Result<(), LegalityError> {
         let stores = self.stores();
@@ -46,7 +64,7 @@ impl<'a> FlowProof<'a> {
             for (before, slot) in stores.iter().filter(|(before, _)| before.field == store.0.field) {
                 let point = all(self.same_point("p").into_iter().chain(self.same_point_as_q()));
                 self.in_turn_after((before, &before.level, slot), &point, store)?;
-                self.once(before, store.0)?;
+                self.once((before, slot), store)?;
             }
         }
         Ok(())
@@ -91,9 +109,13 @@ impl<'a> FlowProof<'a> {
         self.none(&names, &[out_of_turn, all(loose), all(exact)], &finding)
     }
 
-    /// No value is stored twice.
-    fn once(&self, before: &'a Event, store: &'a Event) -> Result<(), LegalityError> {
-        let moved = self.own(store);
+    /// No value is stored twice; where there are spare slots, none is stored twice in one slot.
+    fn once(
+        &self,
+        (before, slot): (&'a Event, &str),
+        (store, store_slot): &(&'a Event, String),
+    ) -> Result<(), LegalityError> {
+        let (store, moved) = (*store, self.own(store));
         let other = |text: &str| marked(text, &moved);
         let differ = if std::ptr::eq(before, store) {
             any(moved.iter().map(|name| format!("{name} != {name}_w")))
@@ -104,6 +126,7 @@ impl<'a> FlowProof<'a> {
             format!("({}) = ({})", other(&store.level), before.level),
             differ,
             self.two_bands("_w"),
+            if self.spare() { format!("{slot} = {}", other(store_slot)) } else { "1 = 1".to_owned() },
         ]));
         let marks = moved.iter().map(|name| format!("{name}_w")).collect();
         let names: Vec<String> = [self.own(before), marks].concat();
@@ -119,22 +142,25 @@ impl<'a> FlowProof<'a> {
         self.none(&names, &[all(loose), all(exact)], &finding)
     }
 
-    /// The newest levels, as many as there are slots, are in their slots.
+    /// The newest levels, as many as there are slots, are in their slots; where there are spare ones, those of the program hold no
+    /// others.
     pub fn landed(&self) -> Result<(), LegalityError> {
         let stores = self.stores();
         for (store, slot) in &stores {
             let (initial, slots) = levels(self.program, store.field);
             let newest = format!("({}) > steps - {slots}", store.level);
             let own = self.slot(store.field, &store.level, &None);
-            let mut wrong = vec![all([newest, format!("{slot} != {own}")])];
+            let of_program = if self.spare() { format!("{slot} < {slots}") } else { "1 = 1".to_owned() };
+            let mut wrong = vec![all([newest, format!("{slot} != {own}"), of_program])];
             // An initial level that is still among the newest ones.
             wrong.extend((1 - initial..=0).map(|level| {
                 let its = self.slot(store.field, &level.to_string(), &None);
-                all([format!("{level} > steps - {slots}"), format!("{slot} = {its}")])
+                // That level itself may be stored where it is.
+                let another = format!("({}) != {level}", store.level);
+                let another = if self.spare() { another } else { "1 = 1".to_owned() };
+                all([format!("{level} > steps - {slots}"), format!("{slot} = {its}"), another])
             }));
-            let in_turn = self.flow.bands.as_ref().zip(self.band(""));
-            let in_turn = in_turn.map(|(bands, band)| bands::ends_in_turn(bands, &band.borrowed()));
-            let wrong = all([any(wrong)].into_iter().chain(in_turn));
+            let wrong = all([any(wrong)].into_iter().chain(self.in_turn_at_the_end()));
             let finding = Finding {
                 kind: FlowKind::NotLanded,
                 event: &store.name,
@@ -154,19 +180,32 @@ impl<'a> FlowProof<'a> {
         Ok(())
     }
 
-    /// What a statement computes of a level that a run leaves is stored.
+    /// What is known of the numbers of the last bands.
+    fn in_turn_at_the_end(&self) -> Option<String> {
+        let bands = self.flow.bands.as_ref().zip(self.band(""));
+        bands.map(|(bands, band)| bands::ends_in_turn(bands, &band.borrowed()))
+    }
+
+    /// What a statement computes of a level that a run leaves is stored; where there are spare slots, by the last band in that of the
+    /// program.
     fn stored(&self, stores: &[(&'a Event, String)], k: usize, level: &str) -> Result<(), LegalityError> {
         let names = self.point_and_band();
         // In the band that ends with it, where there are bands.
         let last = self.flow.bands.as_ref();
-        let last = last.map(|bands| format!("{} and {} = {level}", self.iteration(), bands.end));
-        let wanted = all([self.in_domain(k, "p"), format!("{level} >= 1")].into_iter().chain(last));
+        let end = if self.spare() { "steps" } else { level };
+        let last = last.map(|bands| format!("{} and {} = {end}", self.iteration(), bands.end));
+        let in_turn = self.in_turn_at_the_end().filter(|_| self.spare());
+        let wanted = [self.in_domain(k, "p"), format!("{level} >= 1")].into_iter();
+        let wanted = all(wanted.chain(last).chain(in_turn));
         let field = self.program.statements[k].target;
         let of_point = |set: Set<'a>| set.project_out(names.len(), self.coordinates().len() - names.len());
         for wanted_part in self.set(&wanted)? {
             let mut missing = of_point(wanted_part.to_set()?)?;
-            for (store, _) in stores.iter().filter(|(store, _)| store.field == field) {
-                let stored = all([wanted.clone(), self.runs(store), format!("({}) = {level}", store.level)]);
+            for (store, slot) in stores.iter().filter(|(store, _)| store.field == field) {
+                let own = format!("{slot} = {}", self.slot(field, level, &None));
+                let own = if self.spare() { own } else { "1 = 1".to_owned() };
+                let of_level = format!("({}) = {level}", store.level);
+                let stored = all([wanted.clone(), self.runs(store), of_level, own]);
                 for part in self.set(&stored)? {
                     missing = missing.subtract(&of_point(part.to_set()?)?)?;
                 }

@@ -37,33 +37,59 @@ impl OwnedBand {
     }
 }
 
-/// `0 <= T <= first < end <= min(first + most, steps)`
+/// `0 <= T <= first < end <= min(first + most, steps)`; with spare slots, `T <= first + 1`.
 pub fn of_one(bands: &Bands, band: &Band) -> String {
     let Band { number, first, end } = band;
     let most = bands.most;
-    format!("0 <= {number} <= {first} < {end} and {end} <= {first} + {most} and {end} <= steps")
+    let begin = match bands.spare {
+        true => format!("0 <= {number} <= {first} + 1 and 0 <= {first} < {end}"),
+        false => format!("0 <= {number} <= {first} < {end}"),
+    };
+    format!("{begin} and {end} <= {first} + {most} and {end} <= steps")
 }
 
 /// The first band begins at step 0.
-pub fn begins(band: &Band) -> String {
-    format!("{} >= 1 or {} = 0", band.number, band.first)
+fn begins(bands: &Bands, band: &Band) -> String {
+    match bands.spare {
+        true => format!("{} > ({}) or {} = 0", band.number, bands.low, band.first),
+        false => format!("{} >= 1 or {} = 0", band.number, band.first),
+    }
 }
 
-/// The numbers of the last bands agree with the levels that they leave.
+/// What is known of a band and of another one, of which these facts hold where it exists: it does, or it is before the first one.
+pub fn exists_or_begins(bands: &Bands, band: &Band, other: &Band, facts: &str) -> String {
+    match bands.spare {
+        // No band ends at step 0.
+        true => any([all([format!("{} = 0", band.first), format!("{} = 0", other.end)]), facts.to_owned()]),
+        false => all([begins(bands, band), any([format!("{} < 0", other.number), facts.to_owned()])]),
+    }
+}
+
+/// The numbers of the last bands agree with the levels that they leave; with spare slots, that of the last one is odd.
 pub fn ends_in_turn(bands: &Bands, band: &Band) -> String {
     let Band { number, end, .. } = band;
+    if bands.spare {
+        return format!("{end} < steps or (({number}) + 1) mod 2 = 0");
+    }
     let turns = bands.turns;
     format!("{end} <= steps - {turns} or (({number}) + 1 - {end}) mod {turns} = 0")
 }
 
 /// How two bands lie. It follows by induction from `first < end` and from `end = first` of the next band.
-pub fn of_two(one: &Band, other: &Band) -> String {
-    any(ways_of_two(one, other))
+pub fn of_two(bands: &Bands, one: &Band, other: &Band) -> String {
+    any(ways_of_two(bands, one, other))
 }
 
 /// The same, each way by itself.
-pub fn ways_of_two(one: &Band, other: &Band) -> [String; 3] {
-    let before = |a: &Band, b: &Band| format!("{} < {} and {} <= {}", a.number, b.number, a.end, b.first);
+pub fn ways_of_two(bands: &Bands, one: &Band, other: &Band) -> [String; 3] {
+    let before = |a: &Band, b: &Band| match bands.spare {
+        // Each band between them has a step.
+        true => format!(
+            "{} < {} and {} + {} <= {} + {} + 1",
+            a.number, b.number, a.end, b.number, b.first, a.number
+        ),
+        false => format!("{} < {} and {} <= {}", a.number, b.number, a.end, b.first),
+    };
     let same = format!(
         "{} = {} and {} = {} and {} = {}",
         one.number, other.number, one.first, other.first, one.end, other.end
@@ -84,14 +110,17 @@ pub fn proved(context: &Context, outer: &str, bands: &Bands) -> Result<usize, Le
     // What is known, what follows, and how an error says it.
     let mut facts = vec![
         (exists(outer), said(of_one(bands, &band))),
-        (exists(outer), said(begins(&band))),
+        (exists(outer), said(begins(bands, &band))),
         (exists(outer), said(ends_in_turn(bands, &band))),
         (
             all([exists(outer), exists(&format!("{outer} + 1"))]),
             (format!("{end} = {}", bands.next_first), format!("{end} is {first} of the next one")),
         ),
-        (format!("{outer} = 0"), (exists("0"), "that one is the first, number 0".to_owned())),
     ];
+    facts.push(match bands.spare {
+        true => (format!("{outer} = ({low})"), (exists(low), "that there is a first one".to_owned())),
+        false => (format!("{outer} = 0"), (exists("0"), "that one is the first, number 0".to_owned())),
+    });
     // The last bands end with the last levels, as far as there are so many.
     facts.extend((0..*turns).map(|age| {
         let the_band = all([format!("{outer} = ({last}) - {age}"), format!("steps - {age} >= 1")]);

@@ -241,6 +241,11 @@ impl<'a> FlowProof<'a> {
         self.flow.bands.iter().flat_map(|bands| [bands.first.clone(), bands.end.clone()]).collect()
     }
 
+    /// Whether fields have spare slots.
+    pub fn spare(&self) -> bool {
+        self.flow.bands.as_ref().is_some_and(|bands| bands.spare)
+    }
+
     /// That this is an iteration of the host, whose band has these bounds.
     pub fn iteration(&self) -> String {
         match (&self.flow.bands, self.band("")) {
@@ -256,8 +261,8 @@ impl<'a> FlowProof<'a> {
 
     /// How the bands of two events lie, the second with this suffix.
     pub fn two_bands(&self, suffix: &str) -> String {
-        match (self.band(""), self.band(suffix)) {
-            (Some(one), Some(other)) => bands::of_two(&one.borrowed(), &other.borrowed()),
+        match (&self.flow.bands, self.band(""), self.band(suffix)) {
+            (Some(bands), Some(one), Some(other)) => bands::of_two(bands, &one.borrowed(), &other.borrowed()),
             _ => "1 = 1".to_owned(),
         }
     }

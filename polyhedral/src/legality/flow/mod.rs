@@ -8,6 +8,7 @@
 //!   the cell that is read, and runs before `V`; or the value is an initial or a boundary value of the arrays;
 //! - **kept**: no event `X` writes another value to that cell with `S(V, q) <= X <= V`;
 //! - **apart**: no two events that run side by side write to one cell;
+//! - **in slots**: the slots of the arrays that an event touches exist;
 //! - **in turn**: to a cell of the arrays, values are written in order of their levels, after the reads of lower ones;
 //! - **landed**: as many newest levels as there are slots are stored, each in the slot of its level.
 //!
@@ -81,6 +82,7 @@ fn of_events(context: &Context, program: &Program, flow: &Dataflow) -> Result<us
     for storage in 0..flow.storages.len() {
         proof.apart(storage)?;
     }
+    proof.slots_exist()?;
     proof.in_turn()?;
     proof.landed()?;
     Ok(proof.shown_empty())

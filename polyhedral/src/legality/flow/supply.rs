@@ -110,8 +110,11 @@ impl<'a> FlowProof<'a> {
         let Place::Arrays { slot } = &reads.place else { return None };
         let (initial, _) = levels(self.program, reads.field);
         let level = &reads.level;
-        let own =
-            format!("{} = {}", self.slot(reads.field, level, slot), self.slot(reads.field, level, &None));
+        let (read, of_level) = (self.slot(reads.field, level, slot), self.slot(reads.field, level, &None));
+        let own = match self.spare() {
+            true => format!("({read} - {of_level}) mod {} = 0", levels(self.program, reads.field).1),
+            false => format!("{read} = {of_level}"),
+        };
         Some(match (case.computed, self.program.boundary) {
             (Some(_), _) => format!("{} <= ({level}) <= 0 and {own}", 1 - initial),
             (None, Boundary::Fixed) => "1 = 1".to_owned(),
@@ -146,10 +149,10 @@ impl<'a> FlowProof<'a> {
         let relation = if number == format!("({outer} - 1)") {
             format!("{end} = {}", own.first)
         } else {
-            bands::of_two(&own, &other)
+            bands::of_two(bands, &own, &other)
         };
         let exists = all([bands::of_one(bands, &other), relation]);
-        Ok(all([bands::begins(&own), any([format!("{number} < 0"), exists])]))
+        Ok(bands::exists_or_begins(bands, &own, &other, &exists))
     }
 }
 

@@ -144,7 +144,9 @@ impl<'a> Team<'a> {
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
         // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
-        let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { 80 } else { 60 });
+        // Places in two levels are twice as many; alone, they are in no other warp's way.
+        let alone = if self.plan.has_spare_slots() { 96 } else { 80 };
+        let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { alone } else { 60 });
         let program = &self.plan.program;
         let words = |storage: &Storage| {
             // Of the last copy one row is left.

@@ -1,5 +1,6 @@
 //! A transfer between registers, shared memory and the arrays.
 
+use super::super::super::arguments::spare_name;
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
@@ -170,12 +171,15 @@ impl Team<'_> {
     pub(super) fn aligned(&self, field: FieldId) -> Expr {
         let piece = self.piece(field);
         let even = |value: Expr| Expr::binary(BinaryOp::Rem, value, piece).is(0);
-        let array = name(&self.names.fields[field.0]);
-        let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
+        let own = &self.names.fields[field.0];
+        let has_spare = self.plan.slots(field) > self.plan.program.field(field).role.slots() as i64;
+        let arrays = [own.clone()].into_iter().chain(has_spare.then(|| spare_name(own)));
+        let aligned =
+            arrays.map(|array| flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [name(array)])));
         let strides = (0..self.plan.program.dimension() - 1).map(|d| format!("stride{d}"));
         let distances = ["level_stride".to_owned()].into_iter().chain(strides);
         let distances = distances.map(|distance| even(c_tree::var(distance)));
-        let condition = all([aligned].into_iter().chain(distances).chain([even(expr(self.first))]));
+        let condition = all(aligned.chain(distances).chain([even(expr(self.first))]));
         self.declared("bool", "tw_aligned", condition)
     }
 
@@ -329,12 +333,27 @@ impl Team<'_> {
         Stmt::Block(body)
     }
 
+    /// The array that a slot of a field is in, and the slot there: spare ones are an array of their own.
+    fn array(&self, field: FieldId, slot: Option<&IntExpr>) -> (Expr, Option<IntExpr>) {
+        let own = &self.names.fields[field.0];
+        let slots = self.plan.program.field(field).role.slots() as i64;
+        match slot {
+            Some(slot) if self.plan.slots(field) > slots => {
+                let first = expr(slot).lt(slots);
+                (first.select(name(own), name(spare_name(own))), Some(slot.clone().modulo(slots)))
+            }
+            _ => (name(own), slot.cloned()),
+        }
+    }
+
     /// Where the lane's first element of a row is in memory: found before the stream for the first position. In three dimensions it
     /// goes on from there by sums; in two, where registers are shorter, it does so in the loop in which all rows run alone, and is found
     /// anew elsewhere.
     fn place(&self, field: FieldId, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
         let position = self.position.variable;
-        let array = || name(&self.names.fields[field.0]);
+        let (array, slot) = self.array(field, slot);
+        let array = || array.clone();
+        let slot = slot.as_ref();
         let element = |row: &[IntExpr]| {
             let strides = (0..row.len()).map(|d| c_tree::var(format!("stride{d}")));
             let rows = row.iter().zip(strides).map(|(row, stride)| expr(row) * stride);
