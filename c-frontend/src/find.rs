@@ -5,11 +5,11 @@
 //! iterated stencil, is left, with the reason.
 
 use crate::ast::{CType, ExprKind, StmtKind};
-use crate::inline::{expanded, expanded_alone};
+use crate::inline::{expanded, expanded_alone, expanded_same, expanded_same_alone};
 use crate::nest;
 use crate::others::{self, Other};
 use crate::own_pragmas::OwnFile;
-use crate::parse::{File, Loop, Part, Region};
+use crate::parse::{Expand, File, Loop, Part, Region};
 use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
@@ -261,14 +261,23 @@ impl Search<'_> {
         })
     }
 
-    fn region(&self, part: &Part) -> nest::Result<Region> {
-        let region = self.file.region(part, expanded)?;
+    fn region(&self, part: &Part, expand: Expand) -> nest::Result<Region> {
+        let region = self.file.region(part, expand)?;
         Ok(nest::unhidden(&region).unwrap_or(region))
     }
 
+    /// Takes a loop; where it cannot be taken as it is, with structures of one type that hold the same sizes.
     fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
         let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
-        let region = self.region(part).map_err(one)?;
+        let region = self.region(part, expanded).map_err(one)?;
+        let Err(reasons) = self.take_region(region) else { return Ok(()) };
+        match self.region(part, expanded_same) {
+            Ok(region) if region.assumed => self.take_region(region),
+            _ => Err(reasons),
+        }
+    }
+
+    fn take_region(&mut self, region: Region) -> Result<(), Vec<Diagnostic>> {
         let called = |diagnostic: Box<Diagnostic>| vec![of_call(&region, *diagnostic)];
         // A function whose loops cannot be seen is why there are none.
         let hidden = |reason: &Diagnostic| match reason.code {
@@ -294,8 +303,20 @@ impl Search<'_> {
         whole: &[Diagnostic],
         outermost: bool,
     ) -> Result<(), Option<Vec<Diagnostic>>> {
-        let region = self.file.region(part, expanded_alone).map_err(|_| None)?;
-        let region = nest::unhidden(&region).unwrap_or(region);
+        let region = self.region(part, expanded_alone).map_err(|_| None)?;
+        let Err(reasons) = self.take_steps(region, whole, outermost) else { return Ok(()) };
+        match self.region(part, expanded_same_alone) {
+            Ok(region) if region.assumed => self.take_steps(region, whole, outermost),
+            _ => Err(reasons),
+        }
+    }
+
+    fn take_steps(
+        &mut self,
+        region: Region,
+        whole: &[Diagnostic],
+        outermost: bool,
+    ) -> Result<(), Option<Vec<Diagnostic>>> {
         let (mut without, mut first) = (Vec::new(), None);
         let step = nest::OneStep { region: &region, outermost };
         while let Some(nest) = step.nest(&without) {

@@ -133,7 +133,7 @@ impl Inliner<'_> {
         place: &Span,
         before: &mut Vec<Stmt>,
     ) -> Result<Vec<Stmt>> {
-        let Function { name, parameters, body, globals, head, .. } = function;
+        let Function { name, parameters, body, globals, shared, head, .. } = function;
         let here = || Some((head.clone(), "defined here"));
         let writes_arrays = body.iter().any(|stmt| !crate::nest::assigned(stmt).0.is_empty());
         let reached = reached_through(&parameters, &arguments, &body);
@@ -235,8 +235,25 @@ impl Inliner<'_> {
             // A function is the same wherever it is declared: two of one name are refused where they are called.
             let is_function = |variable: &Variable| variable.ctype == CType::Other("function".to_owned());
             let function = is_function(global) && known.is_none_or(is_function);
-            if !(seen || function) || self.hides(&free) {
+            // One of another source that this file declares, too, without `static`: both are the same.
+            let exported = shared.contains(&free)
+                && self.file.exports(&free)
+                && known.is_some_and(|variable| variable.global)
+                && !self.hides(&free);
+            let same = exported
+                && known.is_some_and(|variable| {
+                    numbers(&global.ctype) && type_text(&variable.ctype) == type_text(&global.ctype)
+                });
+            if !(seen || function || same) || self.hides(&free) {
                 let reason = match known.is_some() || self.hides(&free) {
+                    _ if exported && !numbers(&global.ctype) => {
+                        format!(
+                            "the variable `{free}` that it uses is one of another source, and not of numbers"
+                        )
+                    }
+                    _ if exported => {
+                        format!("the variable `{free}` that it uses has another type in its own source")
+                    }
                     true => format!("the variable `{free}` that it uses is another one where it is called"),
                     false => format!("the variable `{free}` that it uses is one of another source"),
                 };
@@ -282,6 +299,11 @@ impl Inliner<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a type is that of a number, or of an array of numbers or a pointer to some.
+fn numbers(ctype: &CType) -> bool {
+    matches!(ctype.element(), CType::Integer { .. } | CType::Floating(_))
 }
 
 /// The variables whose addresses are arguments for parameters through which the function assigns: `*p = ..`.

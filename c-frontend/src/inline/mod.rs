@@ -20,6 +20,7 @@ mod members;
 mod memory;
 mod rename;
 mod rows;
+mod same_sizes;
 mod sizes;
 mod statement;
 mod step_arrays;
@@ -45,7 +46,7 @@ pub fn expanded(
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Expanded {
-    expanded_by(statements, file, variables, structures, true)
+    expanded_by(statements, file, variables, structures, Way::default())
 }
 
 /// The same for steps that run one at a time, in which memory that takes the place of other memory is the program's.
@@ -55,7 +56,36 @@ pub fn expanded_alone(
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Expanded {
-    expanded_by(statements, file, variables, structures, false)
+    expanded_by(statements, file, variables, structures, Way { alone: true, ..Way::default() })
+}
+
+/// The same, where structures of one type hold the same sizes.
+pub fn expanded_same(
+    statements: Vec<Stmt>,
+    file: &File<'_>,
+    variables: &mut HashMap<String, Variable>,
+    structures: &Structures,
+) -> Expanded {
+    expanded_by(statements, file, variables, structures, Way { same_sizes: true, ..Way::default() })
+}
+
+/// Both.
+pub fn expanded_same_alone(
+    statements: Vec<Stmt>,
+    file: &File<'_>,
+    variables: &mut HashMap<String, Variable>,
+    structures: &Structures,
+) -> Expanded {
+    expanded_by(statements, file, variables, structures, Way { same_sizes: true, alone: true })
+}
+
+/// What is taken for granted of a loop.
+#[derive(Default, Clone, Copy)]
+struct Way {
+    /// Its steps run one at a time.
+    alone: bool,
+    /// Structures of one type hold the same sizes, of which the loop asks.
+    same_sizes: bool,
 }
 
 fn expanded_by(
@@ -63,18 +93,24 @@ fn expanded_by(
     file: &File<'_>,
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
-    hands_over: bool,
+    way: Way,
 ) -> Expanded {
     let Inlined { mut statements, kept, handed } =
-        inline(statements, file, variables, structures, hands_over);
+        inline(statements, file, variables, structures, !way.alone);
+    let sizes = match way.same_sizes {
+        true => same_sizes::assumed(&mut statements, variables, structures),
+        false => Vec::new(),
+    };
     let mut own_arrays = step_arrays::taken_out(&mut statements, file, variables, structures, false);
     small::written_out(&mut statements, file, variables);
     own_arrays.extend(step_arrays::taken_out(&mut statements, file, variables, structures, true));
     small::planes_as_variables(&mut statements, variables);
     small::flat_planes_as_variables(&mut statements, variables);
-    let members = members_as_variables(&mut statements, variables, structures);
+    let mut members = members_as_variables(&mut statements, variables, structures);
     effects::without_idle(&mut statements, variables);
-    Expanded { statements, kept, members, own_arrays, handed }
+    let assumed = !sizes.is_empty();
+    members.extend(sizes);
+    Expanded { statements, kept, members, own_arrays, handed, assumed }
 }
 
 /// Statements without calls.

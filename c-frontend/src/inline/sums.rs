@@ -190,8 +190,10 @@ impl Inliner<'_> {
             ExprKind::Binary(BinaryOp::Mul, a, b) => self.sum_of(a, terms)?.times(&self.sum_of(b, terms)?),
             ExprKind::Unary(UnaryOp::Minus, a) => self.sum_of(a, terms)?.times(&minus),
             ExprKind::Unary(UnaryOp::Plus, a) => self.sum_of(a, terms),
-            // Sizes fit into the types that they are converted to.
-            ExprKind::Cast(CType::Integer { .. }, a) if self.integer_type(a).is_some() => {
+            // Sizes fit into the types that they are converted to, and so does a sum of integers of that very type.
+            ExprKind::Cast(ctype @ CType::Integer { .. }, a)
+                if self.integer_type(a).is_some() || self.is_of(a, ctype) =>
+            {
                 self.sum_of(a, terms)
             }
             ExprKind::Name(_) | ExprKind::Member(..) => {
@@ -214,6 +216,24 @@ impl Inliner<'_> {
             _ => return None,
         };
         matches!(ctype, CType::Integer { .. }).then_some(ctype)
+    }
+
+    /// Whether a sum or product is of integers of one type, which has a sign and is not promoted.
+    fn is_of(&self, expr: &Expr, ctype: &CType) -> bool {
+        let own = |name: &str| name == "int" || name == "long" || name == "long long";
+        let plain = matches!(ctype, CType::Integer { name, unsigned: false } if own(name));
+        let mut alike = plain && self.is_signed(expr);
+        expr.walk(&mut |part| match &part.kind {
+            ExprKind::Name(_) | ExprKind::Member(..) => {
+                alike &= self.integer_type(part).is_some_and(|own| own == *ctype);
+            }
+            ExprKind::Integer { text, .. } => alike &= text.bytes().all(|byte| byte.is_ascii_digit()),
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => {}
+            ExprKind::Unary(UnaryOp::Plus | UnaryOp::Minus, _) => {}
+            ExprKind::Cast(own, _) => alike &= own == ctype,
+            _ => alike = false,
+        });
+        alike
     }
 
     /// Whether all integers of an expression have signs.

@@ -2,6 +2,7 @@
 
 use super::converter::{Converter, Result};
 use super::declare::declared_name;
+use super::names::is_shared;
 use super::{File, first_error};
 use crate::ast::{CType, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
@@ -23,6 +24,8 @@ pub struct Function {
     pub body: Vec<Stmt>,
     /// The variables of the file that it can use.
     pub globals: HashMap<String, Variable>,
+    /// Those of another source that are the same in all sources which declare them.
+    pub shared: HashSet<String>,
     /// Where it begins: from its type to its parameters.
     pub head: Span,
 }
@@ -67,6 +70,7 @@ impl File<'_> {
             returns,
             body,
             globals: scope.variables,
+            shared: HashSet::new(),
             head,
         }))
     }
@@ -113,7 +117,13 @@ impl File<'_> {
         let variables = function.parameters.iter_mut().chain(function.globals.values_mut());
         variables.for_each(|variable| variable.span = place.clone());
         function.head = place.clone();
+        function.shared = function.globals.keys().filter(|name| source.exports(name)).cloned().collect();
         Ok(Some(function))
+    }
+
+    /// Whether a variable of the file is the one that other sources mean by its name.
+    pub fn exports(&self, name: &str) -> bool {
+        is_shared(self.tree.root_node(), &self.source.text, name)
     }
 
     /// Lets the places of a function's statements mean that of its call, where they are but those of the `#include` of its header.

@@ -265,6 +265,8 @@ pub struct Expanded {
     pub own_arrays: Vec<Variable>,
     /// Where memory takes the place of other memory.
     pub handed: Vec<Handed>,
+    /// Whether structures of one type are taken to hold the same sizes.
+    pub assumed: bool,
 }
 
 fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
@@ -328,7 +330,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
     let structures = converter.structures;
-    let Expanded { statements, kept, members, own_arrays, handed } =
+    let Expanded { statements, kept, members, own_arrays, handed, assumed } =
         expand(statements, file, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
@@ -376,6 +378,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
         members,
         own_arrays,
         handed,
+        assumed,
         kept,
         places: converter.places,
     })

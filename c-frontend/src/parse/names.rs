@@ -158,6 +158,31 @@ pub(super) fn is_exported(root: Node<'_>, text: &str, name: &str) -> bool {
     })
 }
 
+/// Whether a variable of the file is the one that other sources mean by its name: it is declared outside of functions, and
+/// nowhere `static`.
+pub(super) fn is_shared(root: Node<'_>, text: &str, name: &str) -> bool {
+    let (mut found, mut own) = (false, false);
+    let mut cursor = root.walk();
+    for node in root.children(&mut cursor).filter(|node| node.kind() == "declaration") {
+        let mut parts = node.walk();
+        let declares = node.children_by_field_name("declarator", &mut parts).any(|declarator| {
+            let mut at = declarator;
+            while at.kind() != "identifier" {
+                let Some(inner) = at.child_by_field_name("declarator") else { return false };
+                at = inner;
+            }
+            text.get(at.byte_range()) == Some(name)
+        });
+        let mut parts = node.walk();
+        found |= declares;
+        own |= declares
+            && node.children(&mut parts).any(|part| {
+                part.kind() == "storage_class_specifier" && text.get(part.byte_range()) == Some("static")
+            });
+    }
+    found && !own
+}
+
 /// Whether a function is called that the file declares, and that is not `defined`.
 pub(super) fn calls_elsewhere(root: Node<'_>, text: &str, defined: impl Fn(&str) -> bool) -> bool {
     let name_of = |node: Node<'_>, field: &str| {

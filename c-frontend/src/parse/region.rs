@@ -37,6 +37,8 @@ pub struct Region {
     pub own_arrays: Vec<Variable>,
     /// Where memory that a step takes takes the place of other memory.
     pub handed: Vec<Handed>,
+    /// Whether structures of one type are taken to hold the same sizes, of which the statements ask.
+    pub assumed: bool,
     /// The statements in which calls of the program's functions stay, and why.
     pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.

@@ -180,6 +180,23 @@ fn flat_loops() {
     check(&["-DW=3", "-DH=2"]);
 }
 
+/// Sizes that several structures hold alike: both loops run in tiles, and as they are written where one of the structures holds another size.
+#[test]
+fn sizes_of_structures() {
+    let file = program("same_sizes.c").display().to_string();
+    for (flags, tiled) in [(vec![], true), (vec!["-DREAL=float"], true), (vec!["-DMORE=1"], false)] {
+        let report =
+            tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], &flags].concat())
+                .json();
+        assert_eq!(report["equal"], true, "{report:#}");
+        let regions = report["regions"].as_array().unwrap();
+        let ran = |region: &serde_json::Value, how: &str| region[how].as_u64() > Some(0);
+        let as_told =
+            |region: &serde_json::Value| ran(region, "tiled") == tiled && ran(region, "original") != tiled;
+        assert!(regions.len() == 2 && regions.iter().all(as_told), "{report:#}");
+    }
+}
+
 /// Memory that takes the place of other memory in each step: each of the five loops runs in tiles.
 #[test]
 fn memory_in_turn() {

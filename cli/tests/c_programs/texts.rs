@@ -41,6 +41,41 @@ fn functions_of_other_sources() {
     assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
 }
 
+/// Variables that several sources declare are one; `static` ones are not.
+#[test]
+fn variables_of_other_sources() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\nvoid step(double *to, const double *from);\nint n = 90;\ndouble rate[2] = { 0.5, 0.25 }, u[90], v[90];\n\
+         static double own = 0.5;\nint main(void)\n{\n    u[40] = own;\n    for (int t = 0; t < 30; t++) {\n        step(v, u);\n        \
+         step(u, v);\n        if (t % 8 == 7) rate[1] *= 0.5, n--;\n    }\n    for (int i = 0; i < 90; i++) printf(\"%a\\n\", u[i]);\n    \
+         return 0;\n}\n",
+    );
+    let step = |before: &str, rate: &str| {
+        let text = format!(
+            "{before}void step(double *to, const double *from)\n{{\n    for (int i = 1; i < n - 1; i++)\n        \
+             to[i] = {rate} * from[i] + 0.25 * (from[i - 1] + from[i + 1]);\n}}\n"
+        );
+        folder.write("step.c", text)
+    };
+    let check = |other: &str| {
+        let arguments = ["check", &main, "--with", other, "--quick", "--threads", "2", "--json"];
+        tilewright(&arguments)
+    };
+    let report = check(&step("extern int n;\nextern double rate[2];\n", "rate[1]")).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+    // Another variable of this name, one of another type, and one that only the other source has.
+    for (before, rate, reason) in [
+        ("extern int n;\nstatic double own = 0.25;\n", "own", "is another one where it is called"),
+        ("extern int n;\nextern float rate[2];\n", "rate[1]", "has another type in its own source"),
+        ("extern int n;\ndouble other = 0.25;\n", "other", "is one of another source"),
+    ] {
+        let refused = tilewright(&["check", &main, "--with", &step(before, rate), "--quick"]);
+        assert!(refused.code == 2 && refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+}
+
 /// A child has none of the threads that its parent's tiled loops started, in whichever source.
 #[cfg(unix)]
 #[test]

@@ -19,7 +19,7 @@ use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The statements of one step that are tiled alone, without those at some places; `None` if there are none.
@@ -170,15 +170,59 @@ pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
         if let Some((name, place)) = flow::read_around(region, found, list, at, &step) {
             let message =
                 format!("`{name}` is read here between two time steps, and loops over space assign it");
-            return Some(
-                Diagnostic::limitation(codes::OBSERVED, place, message)
-                    .related(list[at].span.clone(), "these loops")
-                    .note("tiles compute points in another order, and leave no scalars of the last one")
-                    .hint(format!("compute `{name}` in a loop of its own")),
-            );
+            let mut reason = Diagnostic::limitation(codes::OBSERVED, place, message)
+                .related(list[at].span.clone(), "these loops")
+                .note("tiles compute points in another order, and leave no scalars of the last one");
+            if let Some((other, place)) = carried_into(&list[at], &name) {
+                reason = reason.related(place, "from point to point").note(format!(
+                    "`{name}` is computed with `{other}`, which changes from point to point, too"
+                ));
+            }
+            return Some(reason.hint(format!("compute `{name}` in a loop of its own")));
         }
     }
     None
+}
+
+/// A scalar that loops read before they assign it, of which they compute another one, and where they assign it.
+fn carried_into(loops: &Stmt, name: &str) -> Option<(String, Span)> {
+    // Of which names each scalar is computed.
+    let mut sources: HashMap<String, HashSet<String>> = HashMap::new();
+    let (mut read, mut carried) = (HashSet::new(), Vec::new());
+    let indices = names::indices(loops);
+    loops.walk_expressions(&mut |part| match &part.kind {
+        ExprKind::Assign(operator, target, value) => {
+            let ExprKind::Name(target_name) = &target.kind else { return };
+            if (operator.is_some() || read.contains(target_name)) && !indices.contains(target_name) {
+                carried.push((target_name.clone(), part.span.clone()));
+            }
+            // What stands on the left is not read first.
+            let own = sources.entry(target_name.clone()).or_default();
+            value.walk(&mut |inner| {
+                if let ExprKind::Name(other) = &inner.kind {
+                    own.insert(other.clone());
+                }
+            });
+            read.extend(own.iter().cloned());
+        }
+        ExprKind::Binary(_, a, b) => {
+            for side in [a, b] {
+                if let ExprKind::Name(other) = &side.kind
+                    && !sources.contains_key(other)
+                {
+                    read.insert(other.clone());
+                }
+            }
+        }
+        _ => {}
+    });
+    let (mut open, mut seen) = (vec![name.to_owned()], HashSet::new());
+    while let Some(one) = open.pop() {
+        if seen.insert(one.clone()) {
+            open.extend(sources.get(&one).into_iter().flatten().cloned());
+        }
+    }
+    carried.into_iter().find(|(other, _)| other != name && seen.contains(other))
 }
 
 /// Statements of a step that follow each other and are tiled, and what is computed around them.
