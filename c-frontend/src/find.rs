@@ -9,14 +9,15 @@ use crate::inline::{expanded, expanded_alone, expanded_same, expanded_same_alone
 use crate::nest;
 use crate::others::{self, Other};
 use crate::own_pragmas::OwnFile;
-use crate::parse::{Expand, File, Loop, Part, Region};
-use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed};
+use crate::parse::{Expand, File, Loop, Part, Region, statics};
+use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, words};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
 use crate::{codes, over_space, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
 use safe_io::input;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use text_escape::suggest;
@@ -70,14 +71,40 @@ pub fn find(
     options: &Options,
     check: Check<'_>,
 ) -> Result<Found, Diagnostics> {
+    let others = others::of(&preprocessed, path, options);
+    let found = find_in(&preprocessed, path, options, (&others, check));
+    let all_taken = found.as_ref().is_ok_and(|found| {
+        found.left.is_empty() && found.taken.iter().all(|one| one.one_at_a_time.is_none())
+    });
+    if all_taken {
+        return found;
+    }
+    // Variables of functions that live as long as the program stand outside of them then.
+    let texts: Vec<&Preprocessed> = others.iter().filter_map(|other| other.preprocessed.as_ref()).collect();
+    let known: HashSet<&str> = texts.iter().flat_map(|other| words(&other.text)).collect();
+    let Some(outside) = statics::outside(&preprocessed, &|word| known.contains(word)) else { return found };
+    let again = find_in(&Arc::new(outside), path, options, (&others, check));
+    let whole = |found: &Found| found.taken.iter().filter(|one| one.one_at_a_time.is_none()).count();
+    let better = match (&found, &again) {
+        (Ok(found), Ok(again)) => (again.taken.len(), whole(again)) > (found.taken.len(), whole(found)),
+        (found, _) => found.is_err(),
+    };
+    if better { again } else { found }
+}
+
+fn find_in(
+    preprocessed: &Arc<Preprocessed>,
+    path: &Path,
+    options: &Options,
+    (others, check): (&[Other], Check<'_>),
+) -> Result<Found, Diagnostics> {
     let source = Arc::clone(&preprocessed.source);
     let refuse = |list| Diagnostics::new(Arc::clone(&source), list);
-    let others = others::of(&preprocessed, path, options);
     let mut sources = Vec::new();
     for other in others.iter().filter_map(|other| other.preprocessed.as_ref()) {
         sources.push(File::new(other).map_err(|diagnostic| refuse(vec![*diagnostic]))?);
     }
-    let file = File::new(&preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?.with(&sources);
+    let file = File::new(preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?.with(&sources);
     if let Some(name) = &options.function
         && !file.functions().contains_key(name)
     {
@@ -89,15 +116,8 @@ pub fn find(
         }
         return Err(refuse(vec![diagnostic]));
     }
-    let mut search = Search {
-        file: &file,
-        preprocessed: &preprocessed,
-        path,
-        others: &others,
-        check,
-        found: Vec::new(),
-        left: Vec::new(),
-    };
+    let mut search =
+        Search { file: &file, preprocessed, path, others, check, found: Vec::new(), left: Vec::new() };
     let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
@@ -227,7 +247,7 @@ impl Search<'_> {
         let head = &part.mark;
         let doubt = self.doubt(part);
         let (line, _) = self.preprocessed.source.line_column(head.start);
-        let known = |word: &str| self.file.has_word(word);
+        let known = |word: &str| self.file.is_written(word);
         let told = |reason: Diagnostic| {
             let reason = with_own_names(self.file.told(reason), &known);
             // Their declarations are not read.
@@ -355,7 +375,7 @@ impl Search<'_> {
                     let one_at_a_time = whole.first().map(|reason| {
                         let reason = self.file.told(reason.clone());
                         let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
-                        let message = own_names(&reason.message, &|word| self.file.has_word(word));
+                        let message = own_names(&reason.message, &|word| self.file.is_written(word));
                         format!("{message} (line {line}, column {column})")
                     });
                     self.found.push(CProgram { one_at_a_time, ..program });
@@ -387,7 +407,21 @@ impl Search<'_> {
             let program = recognise::draft(&name, &description, nest, &stencil, source);
             Ok((stencil, program.map_err(|found| found.list)?))
         };
-        let (nest, stencil, program) = match program_of(&nest) {
+        // Fewer pieces where integers are values: subscripts wrap around.
+        let mut nest = nest;
+        let in_values = nest.in_values.take();
+        let (first, second) = match in_values {
+            Some(other) if other.leaves.len() < nest.leaves.len() => (*other, Some(nest)),
+            other => (nest, other.map(|other| *other)),
+        };
+        let (nest, found) = match program_of(&first) {
+            Ok(found) => (first, Ok(found)),
+            Err(reasons) => match second.and_then(|nest| program_of(&nest).ok().map(|found| (nest, found))) {
+                Some((nest, found)) => (nest, Ok(found)),
+                None => (first, Err(reasons)),
+            },
+        };
+        let (nest, stencil, program) = match found {
             Ok((stencil, program)) => (nest, stencil, program),
             // A point that is computed again may be a source; if not, the reason is the one above.
             Err(why) => {
@@ -403,7 +437,7 @@ impl Search<'_> {
             stencil.outside.retain(|one| one.number > 0 || !handed(&one.array));
         }
         for one in &mut stencil.outside {
-            one.array = own_names(&one.array, &|word| self.file.has_word(word));
+            one.array = own_names(&one.array, &|word| self.file.is_written(word));
         }
         let program = CProgram {
             file: self.path.to_owned(),

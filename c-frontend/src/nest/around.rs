@@ -59,6 +59,13 @@ impl Walker<'_> {
         if let Some(found) = self.remainder_from_zero(condition, then, otherwise) {
             return Some(found);
         }
+        // `i == 0 ? x : i == n - 1 ? a : x`: where the second holds, the first does not.
+        if let ExprKind::Conditional(second, a, x) = &without_casts(otherwise).kind
+            && same(x, then)
+            && self.are_both_ends(condition, second)
+        {
+            return self.around_choice(second, a, x);
+        }
         let (then, otherwise) = (self.polynomial(then)?, self.polynomial(otherwise)?);
         if let Some(holds) = self.decided(condition).or_else(|| self.decided_by_length(condition)) {
             return Some(if holds { then } else { otherwise });
@@ -66,6 +73,25 @@ impl Walker<'_> {
         [(&otherwise, &then, true), (&then, &otherwise, false)]
             .into_iter()
             .find_map(|(inner, outer, holds)| self.chosen(condition, inner, outer, holds))
+    }
+
+    /// Whether two conditions say that an index is at the one and at the other end of its loop, which are apart on all grids of some
+    /// size; that is asked for then.
+    fn are_both_ends(&self, first: &Expr, second: &Expr) -> bool {
+        let ends =
+            self.path.iter().find_map(|at| Some((self.part(*at, first)?, self.part(*at, second)?, *at)));
+        let Some((Part::Equal(true, one), Part::Equal(true, two), at)) = ends else { return false };
+        let Some(source) = self.nest.loops.get(at) else { return false };
+        let Some(last) = source.high.plus(&Polynomial::number(1), -1) else { return false };
+        let zero = Polynomial::number(0);
+        let at_ends = (one == zero && two == last) || (two == zero && one == last);
+        if source.low.constant() != Some(0) || !at_ends || last.constant().is_some_and(|last| last < 1) {
+            return false;
+        }
+        if last.constant().is_none() {
+            self.assumed.borrow_mut().push((Polynomial::number(1), last));
+        }
+        true
     }
 
     /// `r < 0 ? r + n : r`, where `r` is `(i - 1) % n`; also with `abs(n)`, since a loop that has rounds ends above 0.

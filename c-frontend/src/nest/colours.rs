@@ -21,6 +21,7 @@ use super::observed::Test;
 use super::own_value;
 use super::parities::Colours;
 use super::refusal::Result;
+use super::same_names;
 use super::targets::indexes_target;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::codes;
@@ -40,6 +41,14 @@ const MOST_LOOPS: usize = 3;
 pub(super) fn find(region: &Region, body: &Stmt, tests: &[Test]) -> Option<(Stmt, Colours)> {
     let mut list = Vec::new();
     passes(region, body, &HashMap::new(), &mut list)?;
+    let mut loops: Vec<Stmt> = list.iter().map(|pass| pass.loops.clone()).collect();
+    same_names::given(&mut loops);
+    for (pass, loops) in list.iter_mut().zip(loops) {
+        pass.loops = loops;
+        for (depth, index) in pass.indices.iter_mut().enumerate() {
+            *index = counter(loop_within(&mut pass.loops, depth)?).ok()?.name;
+        }
+    }
     begin_alike(&mut list);
     let (first, others) = list.split_first()?;
     let alike = |other: &Pass| other.indices == first.indices && plain(&other.loops) == plain(&first.loops);

@@ -87,6 +87,14 @@ impl Walker<'_> {
         index.walk(&mut |part| {
             wraps |= matches!(&part.kind, CKind::Conditional(..) | CKind::Binary(COperator::Rem, ..));
         });
+        if let CKind::Name(name) = &index.kind
+            && self.assigned.contains(name)
+            && self.region.variables.contains_key(name)
+        {
+            diagnostic = diagnostic.note(format!(
+                "`{name}` is assigned in each step; of numbers of buffers two may be exchanged, or each may count: `{name} = ({name} + 1) % 3`"
+            ));
+        }
         if wraps && !self.depends(index).data {
             diagnostic = diagnostic.note(AROUND);
         }

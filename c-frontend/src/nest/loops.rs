@@ -66,6 +66,8 @@ pub struct Nest {
     pub integers: HashMap<String, CType>,
     /// Where memory that a step takes takes the place of other memory.
     pub handed: Vec<Handed>,
+    /// The same loops with integers that conditions choose as values, which may wrap around.
+    pub in_values: Option<Box<Nest>>,
 }
 
 impl Nest {

@@ -5,6 +5,7 @@
 mod around;
 mod bounds;
 mod branches;
+mod chosen;
 mod classify;
 mod colours;
 mod common;
@@ -31,6 +32,7 @@ mod parities;
 mod pieces;
 mod read_log;
 mod refusal;
+mod same_names;
 mod scalars;
 mod space_loops;
 mod statement;
@@ -58,7 +60,7 @@ pub use refusal::Result;
 pub(crate) use scalars::assigned;
 pub(crate) use targets::indexes_target;
 
-use crate::ast::Stmt;
+use crate::ast::{self, Stmt};
 use crate::codes;
 use crate::parse::Region;
 use polyhedral::diagnostic::Diagnostic;
@@ -74,22 +76,37 @@ use walker::Walker;
 /// # Errors
 /// The first thing in it that is no iterated stencil.
 pub fn nest(region: &Region) -> Result<Nest> {
-    let found = time::find(region)?;
-    let split = observed::split(region, &found)?;
-    let nest = nest_of(region, found, split).map_err(|reason| {
-        behind_values(region, reason, &|region| {
-            let found = time::find(region)?;
-            let split = observed::split(region, &found)?;
-            nest_of(region, found, split)
+    // Whether statements could be told apart.
+    let mut in_order = false;
+    let mut plain = || {
+        let found = time::find(region)?;
+        let split = observed::split(region, &found)?;
+        in_order = true;
+        nest_of(region, found, split).map_err(|reason| {
+            behind_values(region, reason, &|region| {
+                let found = time::find(region)?;
+                let split = observed::split(region, &found)?;
+                nest_of(region, found, split)
+            })
         })
-    });
+    };
+    // Loops over colours, whose passes something of the step adds up.
+    let unrolled = || {
+        let found = time::find(region).ok()?;
+        let split = observed::split_unrolled(region, &found)?;
+        nest_of(region, found, Some(split)).ok()
+    };
+    let nest = plain().or_else(|reason| unrolled().ok_or(reason));
     // Loops under conditions are for steps in which these hold, where nothing else can be made of them.
     let branches = |less: bool| {
         let found = time::find(region).ok()?;
         let split = observed::split_branches(region, &found, less)?;
         nest_of(region, found, Some(split)).ok()
     };
-    nest.or_else(|reason| [false, true].into_iter().find_map(branches).ok_or(reason))
+    nest.or_else(|reason| match in_order {
+        true => [false, true].into_iter().find_map(branches).ok_or(reason),
+        false => Err(reason),
+    })
 }
 
 /// The loops over space of one step of a time loop: what else the step does is not looked at.
@@ -204,7 +221,6 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
     }
     let body = coloured.as_ref().map_or(body, |(body, _)| body);
     let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
-    let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
         time,
         observed,
@@ -232,7 +248,19 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         blocks_of_buffers: HashSet::new(),
         integers: HashMap::new(),
         handed: region.handed.clone(),
+        in_values: None,
     };
+    let Some(values) = chosen::as_values(region, body) else { return walked(region, body, filled, nest) };
+    let in_values = walked(region, &values, filled, nest.clone()).ok();
+    match (walked(region, body, filled, nest), in_values) {
+        (Ok(nest), in_values) => Ok(Nest { in_values: in_values.map(Box::new), ..nest }),
+        (Err(reason), in_values) => in_values.ok_or(reason),
+    }
+}
+
+/// The loops of a body, added to what is known of them.
+fn walked(region: &Region, body: &Stmt, filled: &[ast::ForLoop], nest: Nest) -> Result<Nest> {
+    let (states, assigned) = scalars::assigned(body);
     let mut walker = Walker {
         region,
         states,

@@ -43,6 +43,26 @@ pub(super) fn is_read(statement: Node<'_>, function: Node<'_>, name: &str, text:
     false
 }
 
+/// Whether the next call of a function may read a variable of the file before the statement with a loop assigns it.
+pub(super) fn is_read_first(statement: Node<'_>, function: Node<'_>, name: &str, text: &str) -> bool {
+    if holds(function, &["goto_statement"]) {
+        return true;
+    }
+    let Some(body) = function.child_by_field_name("body") else { return true };
+    let mut cursor = body.walk();
+    for part in body.named_children(&mut cursor) {
+        if part.start_byte() <= statement.start_byte() && statement.end_byte() <= part.end_byte() {
+            return part != statement && !is_loop(part) && mentions(part, name, text);
+        }
+        match run(part, name, text) {
+            Effect::Nothing => {}
+            Effect::Assigned => return false,
+            Effect::MayRead => return true,
+        }
+    }
+    true
+}
+
 fn is_loop(node: Node<'_>) -> bool {
     matches!(node.kind(), "for_statement" | "while_statement" | "do_statement")
 }

@@ -309,7 +309,7 @@ impl Converter<'_> {
 }
 
 /// Whether a declaration says `const` of its base type.
-fn is_const(node: Node<'_>) -> bool {
+pub(super) fn is_const(node: Node<'_>) -> bool {
     let mut cursor = node.walk();
     node.children(&mut cursor).any(|child| {
         child.kind() == "type_qualifier" && child.child(0).is_some_and(|word| word.kind() == "const")

@@ -12,6 +12,7 @@ mod names;
 mod region;
 mod scope;
 mod statement;
+pub(crate) mod statics;
 mod switch;
 
 pub(crate) use asserted::FAILED;
@@ -110,6 +111,12 @@ impl<'a> File<'a> {
             .contains(word)
             || self.source.macros.contains(word)
             || self.others.iter().any(|other| other.has_word(word))
+    }
+
+    /// The same of a word that the program itself has, and not only what it is read as.
+    pub fn is_written(&self, word: &str) -> bool {
+        let given = &self.source.names_given;
+        !given.contains_key(word) && (self.has_word(word) || given.values().any(|name| name == word))
     }
 
     /// Whether nothing happens to an array, in no source of the program, but that elements of so many subscripts are read.
@@ -350,6 +357,12 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
             used_behind.insert(name.to_owned());
         }
     }
+    // The next call of the function reads what it finds, if it asks before the loop.
+    let called_again = scope.function != "main";
+    let asked = scope.variables.values().filter(|one| one.global && called_again);
+    let asked = asked.filter(|one| file.changed.contains(&one.name));
+    let asked = asked.filter(|one| behind::is_read_first(parts[0], function, &one.name, &source.text));
+    let asked: Vec<String> = asked.map(|one| one.name.clone()).collect();
     used_behind.retain(|name| {
         let local = scope.variables.get(name).is_some_and(|variable| !variable.global);
         !local
@@ -363,6 +376,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
             || (local(name) && behind::is_static(function, name, &source.text))
     });
     used_behind.extend(unnamed.cloned());
+    used_behind.extend(asked);
     Ok(Region {
         numbers: numbers(&statements),
         statements,

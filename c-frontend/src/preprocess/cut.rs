@@ -116,14 +116,15 @@ fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::R
 /// The user's file with a pragma before and behind the loop, every line with its number.
 fn marked(program: &CProgram, path: &Path) -> String {
     let source = &program.preprocessed.source;
-    let (text, span) = (&source.text, &program.nest.cut());
+    let (span, end) = (&program.nest.cut(), source.text.len());
+    let text = |part| program.preprocessed.source_text(part);
     let (first, _) = source.line_column(span.start);
     let (last, _) = source.line_column(span.end);
     let name = compiler::as_argument(path).display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
     let mut result = format!("#line 1 \"{name}\"\n");
-    result.push_str(text[..span.start].trim_start_matches('\u{feff}'));
-    let _ = write!(result, "\n#pragma {WORD}\n#line {first}\n{}", &text[span.clone()]);
-    let _ = write!(result, "\n#pragma {WORD}\n#line {last}\n{}", &text[span.end..]);
+    result.push_str(text(0..span.start).trim_start_matches('\u{feff}'));
+    let _ = write!(result, "\n#pragma {WORD}\n#line {first}\n{}", text(span.clone()));
+    let _ = write!(result, "\n#pragma {WORD}\n#line {last}\n{}", text(span.end..end));
     result
 }
 

@@ -2,6 +2,7 @@
 
 mod compiler;
 mod cut;
+mod edited;
 pub(crate) mod lexer;
 mod limits;
 mod origin;
@@ -12,18 +13,20 @@ mod surroundings;
 
 pub use compiler::Options;
 pub use cut::check_cut;
+pub use edited::Replaced;
 pub use limits::{MOST_BYTES, MOST_EXPANDED_BYTES};
 pub use origin::Origin;
 pub use pragmas::OwnPragmas;
 
 use crate::codes;
 use compiler::Message;
+pub(crate) use lexer::tokens;
 use parentheses::Parentheses;
 pub(crate) use parentheses::{MARK, PARENTHESIS};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::{SourceFile, Span};
 use safe_io::input;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +50,10 @@ pub struct Preprocessed {
     pub macros: HashSet<String>,
     /// What becomes of the OpenMP pragmas of the user's files.
     pub own_pragmas: OwnPragmas,
+    /// Parts of the user's file that are written otherwise in the rewritten program, in order.
+    pub source_edits: Vec<(Span, String)>,
+    /// Names that these give, of which names.
+    pub names_given: HashMap<String, String>,
 }
 
 /// A `#pragma scop` or `#pragma endscop`.
@@ -138,7 +145,18 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
         text.push('\n');
     }
     let origin = builder.finish();
-    Ok(Preprocessed { source, latin1, text, origin, marks, headers, macros, own_pragmas: OwnPragmas::None })
+    Ok(Preprocessed {
+        source,
+        latin1,
+        text,
+        origin,
+        marks,
+        headers,
+        macros,
+        own_pragmas: OwnPragmas::None,
+        source_edits: Vec::new(),
+        names_given: HashMap::new(),
+    })
 }
 
 /// The words and names in a C text.

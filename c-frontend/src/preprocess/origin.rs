@@ -210,7 +210,16 @@ fn around(one: &Span, other: &Span) -> Span {
 }
 
 impl Origin {
-    fn push(&mut self, start: usize, end: usize, place: Span) {
+    /// Adds the tokens of a part of another text, which is copied to this offset.
+    pub(super) fn copied(&mut self, other: &Origin, part: std::ops::Range<usize>, to: usize) {
+        let first = other.tokens.partition_point(|token| token.0 < part.start);
+        for (start, end, place) in other.tokens[first..].iter().take_while(|token| token.1 <= part.end) {
+            self.push(start - part.start + to, end - part.start + to, place.clone());
+        }
+    }
+
+    /// Adds the token behind all others.
+    pub(super) fn push(&mut self, start: usize, end: usize, place: Span) {
         match self.blocks.last_mut() {
             Some(block) if !self.tokens.len().is_multiple_of(BLOCK) => *block = around(block, &place),
             _ => self.blocks.push(place.clone()),

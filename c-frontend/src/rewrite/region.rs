@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub fn program_text(programs: &[&CProgram]) -> String {
     let Some(first) = programs.first() else { return String::new() };
     let source = &first.preprocessed.source;
-    let text = &source.text;
+    let text = |part| first.preprocessed.source_text(part);
     let (hidden, shown) =
         shield::around("struct double float int ptrdiff_t size_t", &first.preprocessed.macros);
     let includes: String =
@@ -28,13 +28,13 @@ pub fn program_text(programs: &[&CProgram]) -> String {
         let (first_line, _) = source.line_column(span.start);
         let (last_line, _) = source.line_column(span.end);
         // A mark of the encoding belongs at the very start of a file only.
-        result.push_str(text[from..span.start].trim_start_matches('\u{feff}'));
-        result.push_str(&replacement(program, &text[span.clone()], first_line, last_line));
+        result.push_str(text(from..span.start).trim_start_matches('\u{feff}'));
+        result.push_str(&replacement(program, &text(span.clone()), first_line, last_line));
         // What follows keeps its line numbers; the rest of the loop's last line stands on a line of its own.
         let _ = write!(result, "\n#line {last_line}\n");
         from = span.end;
     }
-    result.push_str(&text[from..]);
+    result.push_str(&text(from..source.text.len()));
     result
 }
 

@@ -11,7 +11,7 @@ int main(void)
         for (int colour = 0; colour < 2; colour++)
             for (int i = 1; i < N - 1; i++)
                 for (int j = 1 + (i + colour) % 2; j < N - 1; j += 2) {
-                    double own = 0.25 * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);
+                    double own = (colour ? 0.25 : 0.2) * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);
                     double change = fabs(own - t[i][j]);
                     if (change > most) most = change;
                     t[i][j] = own;

@@ -37,3 +37,15 @@ void in_the_next_call(int steps)
         for (int i = 1; i < 49; i++) a[i] = b[i];
     }
 }
+double of_the_file;
+void of_the_file_in_the_next_call(int steps)
+{
+    printf("%g\n", of_the_file);
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < 49; i++) {
+            of_the_file = 0.5 * a[i - 1];
+            b[i] = of_the_file + 0.5 * a[i + 1];
+        }
+        for (int i = 1; i < 49; i++) a[i] = b[i];
+    }
+}

@@ -43,6 +43,23 @@ fn edges_behind_sweeps_and_loops_by_rows() {
     }
 }
 
+/// Variables that functions keep, neighbours that `if` chooses, changes collected over colours, and sums that are no numbers.
+#[test]
+fn statics_neighbours_and_changes_in_parts() {
+    same("statics.c", &[], &[]);
+    same("chosen_neighbours.c", &[], &[]);
+    same("chosen_neighbours.c", &["-DREAL=float"], &["--tile", "st=2,s0=4,s1=5"]);
+    same("colours_in_parts.c", &[], &[]);
+    same("colours_in_parts.c", &["-DREAL=float"], &["--tile", "st=4,s0=8,s1=13"]);
+    same("sums_without_numbers.c", &[], &[]);
+    let file = program("chosen_neighbours.c").display().to_string();
+    for size in [["1", "5"], ["2", "3"], ["9", "2"]] {
+        let arguments = ["check", &file, "--quick", "--threads", "2", "--json", "--", size[0], size[1]];
+        let report = tilewright(&arguments).json();
+        assert_eq!(report["equal"], true, "{size:?}: {report:#}");
+    }
+}
+
 /// What is read outside of an array is told, with its place.
 #[test]
 fn elements_outside_of_arrays_are_told() {

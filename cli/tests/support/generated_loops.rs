@@ -107,10 +107,18 @@ impl Generator {
         let plain = ["i - 1", "i + 1", "j - 1", "j + 1"];
         let named = ["im", "ip", "jm", "jp"];
         match self.edges {
-            Edges::Around => match self.dice.roll(3) {
+            Edges::Around => match self.dice.roll(5) {
                 0 => (String::new(), ["(i - 1 + m) % m", "(i + 1) % m", "(j + n - 1) % n", "(j + 1) % n"]),
                 1 => (
                     "int im = i == 0 ? m - 1 : i - 1, ip = i == m - 1 ? 0 : i + 1, jm = j > 0 ? j - 1 : n - 1, jp = j + 1 < n ? j + 1 : 0;".to_owned(),
+                    named,
+                ),
+                2 => (
+                    "int im, ip = i + 1, jm, jp; if (i == 0) im = m - 1; else im = i - 1; if (ip == m) ip = 0; if (j == 0) { jm = n - 1; jp = 1; } else if (j == n - 1) { jm = j - 1; jp = 0; } else { jm = j - 1; jp = j + 1; }".to_owned(),
+                    named,
+                ),
+                3 => (
+                    "int im = i - 1, ip = i, jm = j - 1, jp = j + 1; ip++; if (im < 0) im += m; if (ip >= m) ip -= m; if (jm < 0) jm = n - 1; if (jp > n - 1) { jp = 0; }".to_owned(),
                     named,
                 ),
                 _ => (

@@ -47,6 +47,15 @@ pub(super) fn maximum<'a>(
                 let place = (name, at);
                 chains(region, stmt, place, &mut Vec::new(), &mut HashMap::new(), &mut maxima);
             }
+            // Parts of the points, each with a maximum or a sum of its own.
+            StmtKind::Expr(_) | StmtKind::If(..) => {
+                if let Some(mut parts) = merged(region, &list[..at], stmt, name, starts) {
+                    maxima.append(&mut parts);
+                    known += 1;
+                    starts = true;
+                    continue;
+                }
+            }
             _ => {}
         }
         // What is set anew behind its loops says nothing of them.
@@ -63,8 +72,58 @@ pub(super) fn maximum<'a>(
         return None;
     }
     let last = maxima.pop()?;
-    let before = maxima.iter().map(|one| (one.at, one.statement, one.value)).collect();
+    let mut before = Vec::new();
+    for one in &maxima {
+        before.extend(one.before.iter().cloned());
+        before.push((one.at, one.statement, one.value));
+    }
+    before.extend(last.before.iter().cloned());
     Some(Maximum { spoilt, single, before, ..last })
+}
+
+/// What a name takes from parts of the points, `m += part;`, `m = fmax(m, part);` or, as its first value, `m = a > b ? a : b;`;
+/// `list`: the statements before.
+fn merged<'a>(
+    region: &Region,
+    list: &[&'a Stmt],
+    stmt: &'a Stmt,
+    name: &str,
+    starts: bool,
+) -> Option<Vec<Maximum<'a>>> {
+    let whole = |value: &'a Expr, sum: bool| {
+        rows::of_parts(region, list.to_vec(), &single(stmt, (name, 0), (&[], value), (sum, sum)), maximum)
+    };
+    if starts {
+        let mut found = Vec::new();
+        chains(region, stmt, (name, 0), &mut Vec::new(), &mut HashMap::new(), &mut found);
+        let part = match (found.as_slice(), added(stmt, name)) {
+            ([one], _) => rows::of_parts(region, list.to_vec(), one, maximum)?,
+            ([], Some(value)) if !value.mentions(name) => whole(value, true).filter(|one| one.sum)?,
+            _ => return None,
+        };
+        return Some(vec![part]);
+    }
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &stmt.kind else {
+        return None;
+    };
+    let (a, b, sum) = match &value.kind {
+        ExprKind::Binary(BinaryOp::Add, a, b) => (a, b, true),
+        ExprKind::Conditional(condition, a, b) => {
+            let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+            let (left, right) = match operator {
+                BinaryOp::Greater | BinaryOp::GreaterEqual => (left, right),
+                BinaryOp::Less | BinaryOp::LessEqual => (right, left),
+                _ => return None,
+            };
+            (same(left, a) && same(right, b)).then_some((a, b, false))?
+        }
+        _ => return None,
+    };
+    if !is_name(target, name) || value.mentions(name) {
+        return None;
+    }
+    let parts = [whole(a, sum)?, whole(b, sum)?];
+    (parts[0].sum == parts[1].sum && (sum <= parts[0].sum)).then(|| parts.into())
 }
 
 /// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` (also by a function of the program) or `m += d;` within loops.

@@ -28,6 +28,7 @@ mod rows;
 mod shown;
 mod signs;
 mod test;
+mod unrolled;
 mod values;
 
 pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
@@ -37,6 +38,7 @@ pub(super) use shown::writes_points;
 
 use super::loops::TimeLoop;
 use super::refusal::Result;
+use super::same_names;
 use super::time::{Found, Loop};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
@@ -92,8 +94,25 @@ fn with_index(own: &Region, found: &Found<'_>) -> Region {
 
 /// Takes the observations out of a time loop; `None` if there are none.
 pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>> {
-    let list = flat::statements(region, found.body);
+    let mut list = flat::statements(region, found.body);
+    same_names::given(&mut list);
     split_without(region, found, &Body { list: &list, whole: &list, branches: &[] }, &[])
+}
+
+/// The same where loops over colours are taken apart; `None` if there are none, or that does not help.
+pub(super) fn split_unrolled(region: &Region, found: &Found<'_>) -> Option<Split> {
+    let whole = flat::statements(region, found.body);
+    let mut list = Vec::new();
+    for (at, stmt) in whole.iter().enumerate() {
+        let others = whole.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, stmt)| stmt);
+        match unrolled::rounds(region, stmt, others) {
+            Some(rounds) => list.extend(rounds),
+            None => list.push(stmt.clone()),
+        }
+    }
+    same_names::given(&mut list);
+    let body = Body { list: &list, whole: &list, branches: &[] };
+    if list.len() > whole.len() { split_without(region, found, &body, &[]).ok()? } else { None }
 }
 
 /// The same where loops run under conditions; of the branches with loops the deeper ones, or, for `less`, the others. `None` if

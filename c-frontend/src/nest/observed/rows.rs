@@ -43,6 +43,18 @@ pub(super) fn taken_apart<'a>(
 ) -> Option<Maximum<'a>> {
     let mut list = Vec::new();
     flattened(before, &mut list);
+    let found = of_parts(region, list, outer, maximum)?;
+    let before = found.before.into_iter().map(|(_, stmt, value)| (outer.at, stmt, value)).collect();
+    Some(Maximum { at: outer.at, before, ..found })
+}
+
+/// The same of one whose value is that of a part of the points, computed by loops before it: `m += part;`. Its place is theirs.
+pub(super) fn of_parts<'a>(
+    region: &Region,
+    mut list: Vec<&'a Stmt>,
+    outer: &Maximum<'a>,
+    maximum: Find,
+) -> Option<Maximum<'a>> {
     let mut name = name_of(outer.value, None)?;
     let kind = ctype(region, &list, name)?;
     // What a `float` holds of a row may be less than what a `double` is compared with.
@@ -60,11 +72,11 @@ pub(super) fn taken_apart<'a>(
                 sum: outer.sum || row.sum,
                 spoilt: outer.spoilt || row.spoilt,
                 single: outer.single || row.single,
-                at: outer.at,
+                at: row.at,
                 statement: row.statement,
                 loops: outer.loops.iter().chain(&row.loops).copied().collect(),
                 value: row.value,
-                before: row.before.into_iter().map(|(_, stmt, value)| (outer.at, stmt, value)).collect(),
+                before: row.before,
             });
         }
         // `m = row;`, of a function that returns a row's.

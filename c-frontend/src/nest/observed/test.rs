@@ -141,15 +141,20 @@ pub(super) fn find(
             sum: maximum.sum,
             span: &maximum.statement.span,
         };
-        let local = Stmt {
-            kind: StmtKind::Declaration(vec![keeps.local(&value)]),
-            span: maximum.statement.span.clone(),
+        let kept = |value: &Expr| {
+            let kind = StmtKind::Declaration(vec![keeps.local(value)]);
+            vec![Stmt { kind, span: maximum.statement.span.clone() }, keeps.kept(&maximum.loops, &sides)]
         };
-        let statements = vec![local, keeps.kept(&maximum.loops, &sides)];
+        let mut statements = kept(&value);
         let test = keeps.test(region, (comparison, inverted), (maximum.at, &maximum.name));
         // Those whose conditions ask for the colour are passes, too.
         let every = by_two || (alike && are_passes(region, list, &test, &places, &statements));
         if !every {
+            // Where those before may leave no number, their points would have to say so, too.
+            if maximum.spoilt && !maximum.before.is_empty() {
+                let Some(value) = watched(&list[maximum.at], &maximum, value) else { continue };
+                statements = kept(&value);
+            }
             places.drain(..places.len() - 1);
         }
         for place in places {
@@ -166,6 +171,32 @@ pub(super) fn find(
         flag.note(&mut tested[flag.at], local, kept);
     }
     (tested, tests)
+}
+
+/// `a == a ? d : a`, where `a` is what the statements directly before take into the same sum: nothing is certain where that is no
+/// number. `None` where they stand elsewhere.
+fn watched(stmt: &Stmt, maximum: &Maximum<'_>, mut value: Expr) -> Option<Expr> {
+    let is = |stmt: &Stmt, other: &Stmt| std::ptr::eq(stmt, other);
+    let mut together = false;
+    stmt.walk(&mut |part| {
+        let StmtKind::Block(list) = &part.kind else { return };
+        let Some(at) = list.iter().position(|one| is(one, maximum.statement)) else { return };
+        let before = at.checked_sub(maximum.before.len()).map(|from| &list[from..at]);
+        together |= before.is_some_and(|before| {
+            before.iter().all(|one| maximum.before.iter().any(|(_, other, _)| is(one, other)))
+        });
+    });
+    if !together {
+        return None;
+    }
+    for (_, _, of) in &maximum.before {
+        let span = of.span.clone();
+        let made = |kind| Box::new(Expr { kind, span: span.clone() });
+        let of = || Box::new(as_integers((*of).clone()));
+        let number = made(ExprKind::Binary(BinaryOp::Equal, of(), of()));
+        value = Expr { kind: ExprKind::Conditional(number, Box::new(value), of()), span: span.clone() };
+    }
+    Some(value)
 }
 
 /// Puts statements in their places, each by its number in a statement of the list.
