@@ -21,8 +21,6 @@ import scipy.sparse
 
 from nested_peers import FLAGS, Report, Slot, of_lengths
 
-THREADS = 2
-
 
 def rows_of(kind, rows, chance):
     """A matrix of this kind in CSR form."""
@@ -85,7 +83,7 @@ PROGRAMS = {
 class Library:
     """A library that chooses, built and loaded."""
 
-    def __init__(self, tilewright, name, folder, uses):
+    def __init__(self, tilewright, name, folder, uses, threads):
         listed = []
         for place, (what, _, given) in enumerate(uses):
             arrays = []
@@ -98,7 +96,7 @@ class Library:
             listed.append(f"[[inputs]]\nname = {json.dumps(what)}\ninput = {json.dumps(arrays)}\nparam = {json.dumps(numbers)}\n")
         path, out = os.path.join(folder, "uses.toml"), os.path.join(folder, "out")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"threads = {THREADS}\n" + "\n".join(listed))
+            file.write(f"threads = {threads}\n" + "\n".join(listed))
         command = [tilewright, "nested", "compile", name, "--adaptive", path, "-o", out]
         self.said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
@@ -136,18 +134,17 @@ def given_by(path):
 
 def timed(calls, rounds):
     """The times of each call, in turn, behind two rounds that do not count; short ones are repeated for two milliseconds."""
-    times = [[] for _ in calls]
-    repeat = [1] * len(calls)
+    times, repeat = [[] for _ in calls], 1
     for turn in range(rounds + 2):
         for place, call in enumerate(calls):
             start = time.perf_counter()
-            wrong = sum(call() for _ in range(repeat[place]))
-            took = (time.perf_counter() - start) / repeat[place]
+            wrong = sum(call() for _ in range(repeat))
+            took = (time.perf_counter() - start) / repeat
             assert wrong == 0
             if turn >= 2:
                 times[place].append(took)
-            elif turn == 1:
-                repeat = [max(1, int(0.002 / took))] * len(calls) if place == 0 else repeat
+            elif turn == 1 and place == 0:
+                repeat = max(1, int(0.002 / took))
     return times
 
 
@@ -156,11 +153,11 @@ def median(list_of):
     return sorted(list_of)[len(list_of) // 2]
 
 
-def study(tilewright, name, scale, rounds):
+def study(tilewright, name, scale, rounds, threads):
     """What the choices of a program are worth."""
     chance = numpy.random.default_rng(7)
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(tilewright, name, folder, list(PROGRAMS[name](False, scale, chance)))
+        library = Library(tilewright, name, folder, list(PROGRAMS[name](False, scale, chance)), threads)
     chance = numpy.random.default_rng(8)
     report, found = Report(), []
     for what, unseen, given in PROGRAMS[name](True, scale, chance):
@@ -169,12 +166,12 @@ def study(tilewright, name, scale, rounds):
         for call in [*library.implementations, library.choice]:
             slots, own = library.slots(given)
             alive.append((slots, own))
-            calls.append(lambda call=call, slots=slots: call(slots, THREADS, ctypes.byref(report)))
+            calls.append(lambda call=call, slots=slots: call(slots, threads, ctypes.byref(report)))
         times = timed(calls, rounds)
         best = min(range(len(library.implementations)), key=lambda place: median(times[place][::2]))
         least, chosen = median(times[best][1::2]), median(times[-1][1::2])
         first = median(times[0][1::2])
-        took = library.variant(alive[0][0], THREADS)
+        took = library.variant(alive[0][0], threads)
         found.append({"what": what, "unseen": unseen, "best": best, "chosen": took, "best_s": least, "chosen_s": chosen, "v0_s": first})
         print(f"{name:12} {what:36} best v{best}, chosen v{took}: {least / chosen:.2f} of it, {first / chosen:.2f} times v0", flush=True)
     mean = sum(own["best_s"] / own["chosen_s"] for own in found) / len(found)
@@ -193,9 +190,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=22)
     parser.add_argument("--json")
     options = parser.parse_args()
-    global THREADS
-    THREADS = options.threads
-    found = [study(options.tilewright, name, options.scale, options.rounds) for name in options.program or PROGRAMS]
+    names = options.program or PROGRAMS
+    found = [study(options.tilewright, name, options.scale, options.rounds, options.threads) for name in names]
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(found, file, indent=1)

@@ -5,11 +5,11 @@
 //! iterated stencil, is left, with the reason.
 
 use crate::ast::{CType, ExprKind, StmtKind};
-use crate::inline::{expanded, expanded_alone, expanded_same, expanded_same_alone};
+use crate::inline::{Way, expanded};
 use crate::nest;
 use crate::others::{self, Other};
 use crate::own_pragmas::OwnFile;
-use crate::parse::{Expand, File, Loop, Part, Region, statics};
+use crate::parse::{File, Loop, Part, Region, statics};
 use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, words};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
@@ -262,7 +262,8 @@ impl Search<'_> {
     fn of_colours(&self, part: &Part, reasons: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let between = [codes::OBSERVED, codes::BOUND];
         let first = reasons.first().filter(|reason| between.contains(&reason.code));
-        let pass = first.and_then(|_| nest::pass_among(&self.file.region(part, expanded).ok()?));
+        let pass =
+            first.and_then(|_| nest::pass_among(&self.file.region(part, &expanded(Way::default())).ok()?));
         let (Some(first), Some(pass)) = (first, pass) else { return reasons };
         let message = "passes over every second point (red-black) have something else beside them";
         let reason = Diagnostic::limitation(codes::COLOURS, pass, message)
@@ -275,23 +276,25 @@ impl Search<'_> {
 
     /// How doubtful it is that a loop is one over time.
     fn doubt(&self, part: &Part) -> u32 {
-        self.file.region(part, expanded).map_or(0, |region| match self.hidden_loops(&region) {
-            Some(_) => 0,
-            None => over_space::doubt(&region),
+        self.file.region(part, &expanded(Way::default())).map_or(0, |region| {
+            match self.hidden_loops(&region) {
+                Some(_) => 0,
+                None => over_space::doubt(&region),
+            }
         })
     }
 
-    fn region(&self, part: &Part, expand: Expand) -> nest::Result<Region> {
-        let region = self.file.region(part, expand)?;
+    fn region(&self, part: &Part, way: Way) -> nest::Result<Region> {
+        let region = self.file.region(part, &expanded(way))?;
         Ok(nest::unhidden(&region).unwrap_or(region))
     }
 
     /// Takes a loop; where it cannot be taken as it is, with structures of one type that hold the same sizes.
     fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
         let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
-        let region = self.region(part, expanded).map_err(one)?;
+        let region = self.region(part, Way::default()).map_err(one)?;
         let Err(reasons) = self.take_region(region) else { return Ok(()) };
-        match self.region(part, expanded_same) {
+        match self.region(part, Way { same_sizes: true, ..Way::default() }) {
             Ok(region) if region.assumed => self.take_region(region),
             _ => Err(reasons),
         }
@@ -323,9 +326,9 @@ impl Search<'_> {
         whole: &[Diagnostic],
         outermost: bool,
     ) -> Result<(), Option<Vec<Diagnostic>>> {
-        let region = self.region(part, expanded_alone).map_err(|_| None)?;
+        let region = self.region(part, Way { alone: true, ..Way::default() }).map_err(|_| None)?;
         let Err(reasons) = self.take_steps(region, whole, outermost) else { return Ok(()) };
-        match self.region(part, expanded_same_alone) {
+        match self.region(part, Way { alone: true, same_sizes: true }) {
             Ok(region) if region.assumed => self.take_steps(region, whole, outermost),
             _ => Err(reasons),
         }
@@ -506,7 +509,7 @@ impl Search<'_> {
     /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart
     /// may.
     fn computes_over_space(&self, one: &Loop, outermost: bool) -> bool {
-        match self.file.region(&one.part, expanded) {
+        match self.file.region(&one.part, &expanded(Way::default())) {
             Ok(region) => {
                 !region.kept.is_empty()
                     || self.hidden_loops(&region).is_some()

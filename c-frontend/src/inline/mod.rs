@@ -38,54 +38,21 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
 
-/// The statements of a region without calls of the file's functions, and with members of structures as variables, which are
-/// added to those that can be used.
-pub fn expanded(
-    statements: Vec<Stmt>,
-    file: &File<'_>,
-    variables: &mut HashMap<String, Variable>,
-    structures: &Structures,
-) -> Expanded {
-    expanded_by(statements, file, variables, structures, Way::default())
-}
-
-/// The same for steps that run one at a time, in which memory that takes the place of other memory is the program's.
-pub fn expanded_alone(
-    statements: Vec<Stmt>,
-    file: &File<'_>,
-    variables: &mut HashMap<String, Variable>,
-    structures: &Structures,
-) -> Expanded {
-    expanded_by(statements, file, variables, structures, Way { alone: true, ..Way::default() })
-}
-
-/// The same, where structures of one type hold the same sizes.
-pub fn expanded_same(
-    statements: Vec<Stmt>,
-    file: &File<'_>,
-    variables: &mut HashMap<String, Variable>,
-    structures: &Structures,
-) -> Expanded {
-    expanded_by(statements, file, variables, structures, Way { same_sizes: true, ..Way::default() })
-}
-
-/// Both.
-pub fn expanded_same_alone(
-    statements: Vec<Stmt>,
-    file: &File<'_>,
-    variables: &mut HashMap<String, Variable>,
-    structures: &Structures,
-) -> Expanded {
-    expanded_by(statements, file, variables, structures, Way { same_sizes: true, alone: true })
-}
-
 /// What is taken for granted of a loop.
 #[derive(Default, Clone, Copy)]
-struct Way {
-    /// Its steps run one at a time.
-    alone: bool,
+pub struct Way {
+    /// Its steps run one at a time: memory that takes the place of other memory is the program's.
+    pub alone: bool,
     /// Structures of one type hold the same sizes, of which the loop asks.
-    same_sizes: bool,
+    pub same_sizes: bool,
+}
+
+/// Makes of the statements of a region those without calls of the file's functions, and with members of structures as variables, which
+/// are added to those that can be used.
+pub fn expanded(
+    way: Way,
+) -> impl Fn(Vec<Stmt>, &File<'_>, &mut HashMap<String, Variable>, &Structures) -> Expanded {
+    move |statements, file, variables, structures| expanded_by(statements, file, variables, structures, way)
 }
 
 fn expanded_by(

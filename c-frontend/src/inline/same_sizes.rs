@@ -7,7 +7,7 @@
 use super::members::member;
 use super::rename::assigns_member;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
-use crate::nest::ENDS;
+use crate::nest::{ENDS, declared};
 use crate::parse::Structures;
 use crate::text::c_text;
 use polyhedral::source::Span;
@@ -115,19 +115,6 @@ fn structure_of(ctype: &CType) -> Option<&str> {
         CType::Other(name) => Some(name),
         _ => None,
     }
-}
-
-/// The names that statements declare.
-fn declared(statements: &[Stmt]) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for stmt in statements {
-        stmt.walk(&mut |stmt| {
-            if let StmtKind::Declaration(list) = &stmt.kind {
-                found.extend(list.iter().map(|one| one.name.clone()));
-            }
-        });
-    }
-    found
 }
 
 /// Whether statements assign what a member of this name points to: `*a->m = ..`, `a->m[0] = ..`.

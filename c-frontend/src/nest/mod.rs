@@ -57,7 +57,7 @@ pub(crate) use observed::STEP;
 pub use observed::{Ahead, Control, Observed, Test};
 pub use parities::{Colours, parities};
 pub use refusal::Result;
-pub(crate) use scalars::assigned;
+pub(crate) use scalars::{assigned, declared};
 pub(crate) use targets::indexes_target;
 
 use crate::ast::{self, Stmt};

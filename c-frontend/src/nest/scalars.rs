@@ -130,7 +130,7 @@ pub(super) fn assigned_arrays(list: &[Stmt]) -> HashSet<String> {
 }
 
 /// The names that statements declare.
-pub(super) fn declared(list: &[Stmt]) -> HashSet<String> {
+pub(crate) fn declared(list: &[Stmt]) -> HashSet<String> {
     let mut found = HashSet::new();
     for stmt in list {
         stmt.walk(&mut |stmt| {

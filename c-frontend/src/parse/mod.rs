@@ -251,13 +251,14 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// A part that holds no whole statements of one function, or that cannot be parsed.
-    pub fn region(&self, part: &Part, expand: Expand) -> Result<Region> {
+    pub fn region(&self, part: &Part, expand: Expand<'_>) -> Result<Region> {
         region(self, part, expand)
     }
 }
 
 /// What is done with the statements of a part before anybody looks at what they use; variables that they then use are added.
-pub type Expand = fn(Vec<Stmt>, &File<'_>, &mut HashMap<String, Variable>, &Structures) -> Expanded;
+pub type Expand<'f> =
+    &'f dyn Fn(Vec<Stmt>, &File<'_>, &mut HashMap<String, Variable>, &Structures) -> Expanded;
 
 /// Statements that were expanded.
 #[derive(Debug, Clone)]
@@ -276,7 +277,7 @@ pub struct Expanded {
     pub assumed: bool,
 }
 
-fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
+fn region(file: &File<'_>, wanted: &Part, expand: Expand<'_>) -> Result<Region> {
     let (source, range, span) = (file.source, &wanted.range, wanted.span.clone());
     let root = file.tree.root_node();
     let parts = statements_between(root, range.start, range.end);
