@@ -3,9 +3,10 @@
     python benches/nested_choices.py TILEWRIGHT [PROGRAM ..] [--threads N] [--scale F] [--rounds N] [--json FILE]
 
 PROGRAM is spmv, spmm, pagerank, batched_dot, softmax, reduction, scan (all where left out). For each, `TILEWRIGHT nested compile --adaptive`
-measures implementations on some uses and writes a library that chooses at each call. Then each implementation that was kept and the choice
-are called in turn on other uses: other lengths, other rows, and kinds of rows of which none was measured. Which implementation is the
-best is what half of the rounds say, times are those of the other half; a choice's time has the choosing in it. NumPy and SciPy are needed.
+measures implementations on some uses and writes a library that chooses at each call. Then its choice, each implementation that it keeps,
+and each one (`h0` and so on) that a library keeps which was made with the other uses themselves are called in turn on these other uses: other
+lengths, other rows, and kinds of rows of which none was measured. Which implementation is the best is what half of the rounds say, times
+are those of the other half; a choice's time has the choosing in it. NumPy and SciPy are needed.
 """
 
 import argparse
@@ -153,31 +154,43 @@ def median(list_of):
     return sorted(list_of)[len(list_of) // 2]
 
 
+def made(tilewright, name, uses, threads):
+    """A library that chooses, measured with these uses."""
+    with tempfile.TemporaryDirectory() as folder:
+        return Library(tilewright, name, folder, uses, threads)
+
+
 def study(tilewright, name, scale, rounds, threads):
     """What the choices of a program are worth."""
-    chance = numpy.random.default_rng(7)
-    with tempfile.TemporaryDirectory() as folder:
-        library = Library(tilewright, name, folder, list(PROGRAMS[name](False, scale, chance)), threads)
-    chance = numpy.random.default_rng(8)
+    library, exhaustive = (
+        made(tilewright, name, list(PROGRAMS[name](held_out, scale, numpy.random.default_rng(seed))), threads)
+        for held_out, seed in [(False, 7), (True, 8)]
+    )
+    implementations = [*library.implementations, *exhaustive.implementations]
+    names = [f"v{place}" for place in range(len(library.implementations))]
+    names += [f"h{place}" for place in range(len(exhaustive.implementations))]
     report, found = Report(), []
-    for what, unseen, given in PROGRAMS[name](True, scale, chance):
+    for what, unseen, given in PROGRAMS[name](True, scale, numpy.random.default_rng(8)):
         # Slots of their own: results of an earlier call are used again.
         calls, alive = [], []
-        for call in [*library.implementations, library.choice]:
+        for call in [*implementations, library.choice]:
             slots, own = library.slots(given)
             alive.append((slots, own))
             calls.append(lambda call=call, slots=slots: call(slots, threads, ctypes.byref(report)))
         times = timed(calls, rounds)
-        best = min(range(len(library.implementations)), key=lambda place: median(times[place][::2]))
+        best = min(range(len(implementations)), key=lambda place: median(times[place][::2]))
         least, chosen = median(times[best][1::2]), median(times[-1][1::2])
         first = median(times[0][1::2])
         took = library.variant(alive[0][0], threads)
-        found.append({"what": what, "unseen": unseen, "best": best, "chosen": took, "best_s": least, "chosen_s": chosen, "v0_s": first})
-        print(f"{name:12} {what:36} best v{best}, chosen v{took}: {least / chosen:.2f} of it, {first / chosen:.2f} times v0", flush=True)
+        one = {"what": what, "unseen": unseen, "best": names[best], "chosen": f"v{took}"}
+        found.append({**one, "best_s": least, "chosen_s": chosen, "v0_s": first})
+        print(f"{name:12} {what:36} best {names[best]}, chosen v{took}: {least / chosen:.2f} of it, {first / chosen:.2f} times v0", flush=True)
     mean = sum(own["best_s"] / own["chosen_s"] for own in found) / len(found)
     over = numpy.exp(numpy.mean([numpy.log(own["v0_s"] / own["chosen_s"]) for own in found]))
-    print(f"{name:12} {len(library.implementations)} kept; {mean:.3f} of the best of these on data held out, {over:.2f} times v0\n", flush=True)
-    return {"program": name, "kept": len(library.implementations), "of_best": mean, "times_v0": float(over), "uses": found, "said": library.said}
+    kept = len(library.implementations), len(exhaustive.implementations)
+    print(f"{name:12} {kept[0]} kept, {kept[1]} for these data; {mean:.3f} of the best of all on data held out, {over:.2f} times v0\n", flush=True)
+    said = {"said": library.said, "said_of_held_out": exhaustive.said}
+    return {"program": name, "kept": kept[0], "of_best": mean, "times_v0": float(over), "uses": found, **said}
 
 
 def main():

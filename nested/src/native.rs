@@ -10,6 +10,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::openmp::RUNTIME;
 use crate::program::{Program, Scalar, Type};
 use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 use toolchain::cache::Cache;
@@ -141,14 +142,37 @@ impl Native {
     /// # Errors
     /// [`RunError::Input`].
     pub fn prepare(&self, inputs: &Inputs) -> Result<Prepared<'_>, RunError> {
-        let arrays = arranged(&self.program, inputs)?;
+        Ok(self.prepared(Rc::new(arranged(&self.program, inputs)?)))
+    }
+
+    /// Makes arrays for runs on the same `inputs` as those of other implementations: what is given is read only, and is in memory
+    /// once for each list of names and types.
+    ///
+    /// # Errors
+    /// [`RunError::Input`].
+    pub fn prepare_shared(
+        &self,
+        shared: &mut Shared,
+        inputs: impl FnOnce() -> Inputs,
+    ) -> Result<Prepared<'_>, RunError> {
+        let given: Given = self.program.given().map(|(_, own)| (own.name.clone(), own.ty.clone())).collect();
+        if let Some((_, arrays)) = shared.0.iter().find(|(own, _)| *own == given) {
+            return Ok(self.prepared(arrays.clone()));
+        }
+        let arrays = Rc::new(arranged(&self.program, &inputs())?);
+        shared.0.push((given, arrays.clone()));
+        Ok(self.prepared(arrays))
+    }
+
+    /// `arrays` are [`arranged`] for this program.
+    fn prepared(&self, arrays: Rc<Vec<Array>>) -> Prepared<'_> {
         let empty = RawSlot { data: std::ptr::null_mut(), length: 0, capacity: 0 };
         let mut slots = vec![empty; self.generated.slots.list.len()];
-        for ((slot, own), array) in slots.iter_mut().zip(&self.generated.slots.list).zip(&arrays) {
+        for ((slot, own), array) in slots.iter_mut().zip(&self.generated.slots.list).zip(arrays.iter()) {
             slot.data = pointer(array);
             slot.length = (array.len() / own.width) as i64;
         }
-        Ok(Prepared { native: self, arrays, slots })
+        Prepared { native: self, arrays, slots }
     }
 }
 
@@ -163,12 +187,19 @@ fn pointer(array: &Array) -> *mut c_void {
     }
 }
 
+/// What several implementations are given, by its names and types.
+#[derive(Default)]
+pub struct Shared(Vec<(Given, Rc<Vec<Array>>)>);
+
+/// Names and types of what is given.
+type Given = Vec<(String, Type)>;
+
 /// A compiled program with its arrays, which are kept from run to run.
 pub struct Prepared<'a> {
     native: &'a Native,
     /// What the slots of the inputs point to.
     #[allow(dead_code)]
-    arrays: Vec<Array>,
+    arrays: Rc<Vec<Array>>,
     slots: Vec<RawSlot>,
 }
 

@@ -2,6 +2,7 @@
 //! chooses among them at each call (S. Muralidharan, as in [`super`], section 5.4).
 
 use super::learn::{Known, Worth, failed, few_of, on_machine};
+use super::nested_costs::measured;
 use crate::error::{Error, Result};
 use crate::observer::{Observer, stage_of};
 use adaptive::model::Model;
@@ -9,23 +10,15 @@ use adaptive::{emit, model_file};
 use execution::ExecutionError;
 use nested::analysis::policy::implementations;
 use nested::analysis::{Implementation, schedule};
-use nested::data::{Array, Inputs, Output, arranged};
+use nested::data::{Array, Inputs, arranged};
 use nested::emit::generated::{Mode, prepared};
-use nested::native::{Native, RunError, options};
-use nested::openmp::{Ranged, Variant, chooser, generate, several};
+use nested::native::RunError;
+use nested::openmp::{Ranged, Variant, chooser, several};
 use nested::package::{File, package_several};
 use nested::program::Program;
 use nested::versions::Versions;
 use serde::Serialize;
-use toolchain::cache::Cache;
-use toolchain::compiler::{Compiler, Language};
-use toolchain::interrupt;
 use toolchain::machine::cpu_name;
-
-/// Rounds in which all implementations are timed in turn.
-const ROUNDS: usize = 2;
-/// Seconds that are timed at a time, at least: shorter runs are repeated.
-const LEAST_S: f64 = 2e-3;
 
 /// What a program will be given.
 pub struct Use {
@@ -48,7 +41,7 @@ pub struct Request<'a> {
     pub candidates: usize,
     /// Implementations of the library at most.
     pub most: usize,
-    /// Runs of each that are timed in each of two rounds; the least time counts.
+    /// Runs of each that are timed before those that are near the best run in turn.
     pub repeat: usize,
     /// How floating-point numbers are summed.
     pub mode: Mode,
@@ -222,90 +215,6 @@ pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Obse
 fn believed(least: f64, greatest: f64) -> [f64; 2] {
     let low = least.min(0.5 * least).min(2.0 * least).max(f64::MIN);
     [low, greatest.max(0.5 * greatest).max(2.0 * greatest).min(f64::MAX)]
-}
-
-/// Seconds of a run: `costs[implementation][use]`. Results of a version are those of its first implementation, bit for bit, and
-/// those of all versions are close.
-fn measured(
-    versions: &Versions,
-    all: &[Variant],
-    request: &Request<'_>,
-    progress: &dyn Fn(i64),
-) -> Result<Vec<Vec<f64>>> {
-    let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
-    let cache = Cache::open()?;
-    let options = options(true, request.mode == Mode::Fast);
-    let mut costs = vec![vec![f64::INFINITY; request.uses.len()]; all.len()];
-    let mut expected: Vec<Vec<Option<Vec<Output>>>> =
-        vec![vec![None; request.uses.len()]; versions.programs.len()];
-    for round in 0..ROUNDS {
-        for (number, (variant, costs)) in all.iter().zip(&mut costs).enumerate() {
-            let Variant { version, chosen } = variant;
-            let program = &versions.programs[*version];
-            let generated = generate(program, chosen, request.mode, &program.name);
-            // Compiled in the first round, and then in the cache.
-            let built = Native::build(program, generated, &compiler, &options, &cache)
-                .map_err(|error| run_failed(program, error))?;
-            for (at, (used, cost)) in request.uses.iter().zip(costs).enumerate() {
-                interrupt::check()?;
-                let mut timed = || -> std::result::Result<Option<Vec<Output>>, RunError> {
-                    let mut prepared = built.prepare(&versions.inputs_of(*version, &used.inputs))?;
-                    prepared.run(request.threads)?;
-                    let once = prepared.run(request.threads)?;
-                    let calls = (LEAST_S / once.max(1e-9)).ceil().clamp(1.0, 1e5) as u32;
-                    for _ in 0..request.repeat.max(1) {
-                        let mut seconds = 0.0;
-                        for _ in 0..calls {
-                            seconds += prepared.run(request.threads)?;
-                        }
-                        *cost = cost.min(seconds / f64::from(calls));
-                    }
-                    Ok((round == 0 && request.mode == Mode::Deterministic).then(|| prepared.outputs()))
-                };
-                let Some(found) = timed().map_err(|error| run_failed(program, error))? else { continue };
-                let first = expected[*version][at].is_none();
-                let expected_here = expected[*version][at].get_or_insert_with(|| found.clone());
-                if !expected_here.iter().zip(&found).all(|(a, b)| a.same_bits(b)) {
-                    let names = chosen.iter().map(Implementation::policy).collect::<Vec<_>>().join("; ");
-                    let message = format!("the results for `{}` differ with {names}", used.name);
-                    return Err(Error::internal(message));
-                }
-                if let Some(other) = expected[0][at].as_ref().filter(|_| first && *version > 0) {
-                    let names = (versions.programs[0].name.as_str(), program.name.as_str());
-                    agree(versions, names, (other, &found), &used.name, request.close)?;
-                }
-            }
-            if round == 0 {
-                progress(number as i64 + 1);
-            }
-        }
-    }
-    Ok(costs)
-}
-
-/// Two versions have close results.
-fn agree(
-    versions: &Versions,
-    (first, second): (&str, &str),
-    (a, b): (&[Output], &[Output]),
-    used: &str,
-    close: f64,
-) -> Result<()> {
-    let (a, b) = (versions.results_of(a.to_vec()), versions.results_of(b.to_vec()));
-    let worst = a.iter().zip(&b).map(|(a, b)| (a.difference(b), &a.name));
-    let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
-    match worst.filter(|(difference, _)| *difference > close) {
-        None => Ok(()),
-        Some((difference, name)) => {
-            let what = match difference.is_finite() {
-                true => format!("differ by {difference:e}, relative to the greater number and 1"),
-                false => "are of different lengths, or no numbers in one of them".to_owned(),
-            };
-            let message = format!("for `{used}` the results `{name}` of `{first}` and `{second}` {what}");
-            Err(Error::wrong_input(message)
-                .hint("versions compute the same; what they are given has to fit together; `close = E` allows for more"))
-        }
-    }
 }
 
 impl Portfolio {

@@ -5,7 +5,7 @@
 //! threads = 2                           # all that this program may use, where left out
 //! implementations = 8                   # in the library, at most
 //! candidates = 24                       # that are measured, at most
-//! repeat = 3                            # runs that are timed, twice
+//! repeat = 3                            # runs of each that are timed at first
 //! versions = ["other.nested"]           # programs that compute the same: files beside this one, or shipped ones
 //! close = 1e-9                          # by which results of versions may differ, relative to the greater number and 1
 //!
