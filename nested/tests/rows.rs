@@ -144,7 +144,8 @@ fn wrong_indices_are_found_in_each_part_of_a_row() {
     let Some(compiler) = compiler() else { return };
     let program = parsed(nested::shipped::text("spmv").unwrap());
     let mut chance = Chance(15);
-    for lengths in [vec![3; 301], vec![21; 40], (0..90).map(|row| row % 13).collect()] {
+    let uneven = |least: u64, many: u64| (0..90).map(|row| least + row % many).collect();
+    for lengths in [vec![3; 301], vec![21; 40], uneven(0, 13), uneven(1, 7), uneven(9, 23)] {
         let mut inputs = given(&lengths, &mut chance, [false, true]);
         let (values, places) = (inputs.remove("values").unwrap(), inputs.remove("places").unwrap());
         inputs.remove("before");

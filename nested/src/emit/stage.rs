@@ -17,6 +17,7 @@ pub struct Terms {
     pub(super) list: C,
     pub(super) elements: [C; 2],
     pub(super) total: C,
+    pub(super) checked: bool,
     pub(super) found: usize,
     pub(super) made: Option<Made>,
 }
@@ -41,7 +42,7 @@ pub struct Made {
     pub part: C,
     /// Makes the one at the place, in a loop that a wrong index ends, and that term.
     pub one: (Block, C),
-    /// Whether an index is wrong.
+    /// Whether an index is wrong; it is not declared where they were checked before.
     pub out: C,
 }
 
@@ -60,7 +61,12 @@ pub struct Sums {
 impl Terms {
     /// Terms for an array, of elements from one place up to before another one, of so many in all.
     pub fn new(list: C, from: C, to: C, total: C) -> Terms {
-        Terms { list, elements: [from, to], total, found: 0, made: None }
+        Terms { list, elements: [from, to], total, checked: false, found: 0, made: None }
+    }
+
+    /// The same where indices were checked before.
+    pub fn checked(self) -> Terms {
+        Terms { checked: true, ..self }
     }
 
     /// How they are made, where a row is one sum.

@@ -26,7 +26,8 @@ impl<'p> Emitter<'p> {
                 terms.found += 1;
                 let (list, elements, total) =
                     (terms.list.clone(), terms.elements.clone(), terms.total.clone());
-                let made = own.and_then(|own| self.terms(own, &list, &elements, &total));
+                let checked = terms.checked;
+                let made = own.and_then(|own| self.terms(own, &list, &elements, (&total, checked)));
                 if let Some(Stage::Terms(terms)) = self.grouped.as_mut().map(|grouped| &mut grouped.stage) {
                     terms.made = made;
                 }
@@ -57,7 +58,13 @@ impl<'p> Emitter<'p> {
     }
 
     /// The terms of all rows of a group of rows; the row that is emitted is the first one. None where they depend on the row.
-    fn terms(&mut self, folding: &Folding<'p>, list: &C, [from, to]: &[C; 2], total: &C) -> Option<Made> {
+    fn terms(
+        &mut self,
+        folding: &Folding<'p>,
+        list: &C,
+        [from, to]: &[C; 2],
+        (total, checked): (&C, bool),
+    ) -> Option<Made> {
         let at = folding.sequence.at.clone();
         let elements = to.clone() - from.clone();
         let (eights, whole) = self.block(|emitter| {
@@ -69,7 +76,9 @@ impl<'p> Emitter<'p> {
         let (declared, (index, out)) = self.block(|emitter| {
             let index = emitter.changing(Scalar::I64, "e", int(0));
             let out = emitter.fresh("out");
-            emitter.push(Stmt::declare("int", out.clone(), 0));
+            if !checked {
+                emitter.push(Stmt::declare("int", out.clone(), 0));
+            }
             (index, out)
         });
         let (place, lane, part) = (var(&index), self.fresh("l"), self.fresh("part"));
@@ -90,7 +99,7 @@ impl<'p> Emitter<'p> {
             emitter.push(Stmt::uninitialised("double", single.clone()));
             term(emitter, place.clone(), name(&single));
         });
-        let checks: Vec<IndexCheck> = self.grouped.as_ref()?.found.clone();
+        let checks: &[IndexCheck] = if checked { &[] } else { &self.grouped.as_ref()?.found };
         let wide = |part: Option<C>| {
             wide::all_at_once(&Lanes {
                 body: &body,
@@ -98,7 +107,7 @@ impl<'p> Emitter<'p> {
                 place: &place,
                 results: vec![list],
                 scalar: Scalar::F64,
-                inside: Some(Inside { checks: &checks, out: name(&out) }),
+                inside: Some(Inside { checks, out: name(&out) }),
                 part,
             })
         };
@@ -121,15 +130,15 @@ impl<'p> Emitter<'p> {
             eight.clone(),
             call(format!("TW_KEPT_{suffix}"), [eight.clone(), var(&part)]),
         ));
-        let mut checked = Block::new();
-        for check in &checks {
+        let mut single_checked = Block::new();
+        for check in checks {
             let index = check.indices[0].clone().at(from.clone() + place.clone());
             let wrong = call("tw_outside", [index, check.length.clone()]);
-            checked.push(Stmt::when(wrong, [Stmt::assign(name(&out), 1), Stmt::Break]));
+            single_checked.push(Stmt::when(wrong, [Stmt::assign(name(&out), 1), Stmt::Break]));
         }
-        checked.extend(one);
+        single_checked.extend(one);
         let mut last = Block::from(Stmt::assign(place.clone(), whole.clone()));
-        for check in &checks {
+        for check in checks {
             let inside = check.inside(&[from.clone() + place.clone(), to.clone()]);
             last.push(Stmt::when(inside.is(C::Bool(false)), Stmt::assign(name(&out), 1)));
         }
@@ -137,7 +146,7 @@ impl<'p> Emitter<'p> {
         last.push(Stmt::go_on(index, left, 1, rest));
         last.push(Stmt::assign(place.clone(), 0));
         let (places, part, out) = ([place, whole], var(part), name(out));
-        let one = (checked, name(single));
+        let one = (single_checked, name(single));
         Some(Made { declared, eights, last, places, all, some, eight, part, one, out })
     }
 

@@ -66,21 +66,30 @@ impl<'p> Group<'p, '_> {
         lanes: &Lanes,
     ) -> Known {
         let (rows, found, alone) = self.one_by_one(emitter, listed);
-        let mut slow = Block::new();
+        let mut checks = Block::new();
         for check in &found {
             let inside = check.inside(&self.elements);
-            slow.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
+            checks.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
         }
+        let mut slow = checks.clone();
         slow.extend(rows);
         let offsets = (self.offsets, self.scalar, &lanes.length);
         let singly = singly::rows(emitter, self.at, self.put, offsets, self.rows.clone(), (listed, stop));
         let (mut declared, is_sum) = (Vec::new(), singly.is_some());
-        if let Some(singly) = singly {
+        if let Some(mut singly) = singly {
             let mut halves = var(wide::IS_HALVES);
             if let Some(fast) = self.all_at_once(emitter, &found, stop, lanes) {
                 declared = fast.declared;
-                halves = halves.and(fast.short.is(C::Bool(false)));
                 slow = Block::from(Stmt::choose(fast.groups, fast.block, slow));
+                let [from, to] = self.elements.clone();
+                let uneven = call("tw_uneven", [lanes.lengths.clone().address(), to - from]);
+                let rows = self.rows.clone();
+                if let Some(rows) = singly::checked_rows(emitter, self.at, self.put, offsets, rows, &found) {
+                    let mut own = checks;
+                    own.extend(rows);
+                    singly = Block::from(Stmt::choose(uneven, own, singly));
+                }
+                halves = halves.and(fast.short.is(C::Bool(false)));
             }
             slow = Block::from(Stmt::choose(halves, singly, slow));
         }

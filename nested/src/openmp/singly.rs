@@ -1,5 +1,6 @@
 //! Rows of a nest that are one sum each, one after the other, where vectors have four doubles: a row's whole eights are added up lane by
-//! lane in two registers, and what is left of it in order. Offsets and indices are checked as they are read, so that all is read once.
+//! lane in two registers, and what is left of it in order. Offsets and indices are checked as they are read, so that all is read once; or
+//! before, for a group that lies in the cache meanwhile, where rows are short and of many lengths, and each test is felt.
 
 use super::group::{Group, Put};
 use crate::analysis::Level;
@@ -10,8 +11,8 @@ use crate::emit::terms::name_of;
 use crate::program::{BLOCK, LANES, Scalar};
 use c_tree::{Block, Expr as C, Stmt, call, int, name};
 
-/// The rows of a share; `listed` puts one aside that is very long, `stop` notes that something is wrong, and ends it. None where a row is
-/// anything but one sum of terms that lie next to each other.
+/// Rows of which nothing was checked; `listed` puts one aside that is very long, `stop` notes that something is wrong, and ends the share.
+/// None where a row is anything but one sum of terms that lie next to each other.
 pub(super) fn rows<'p>(
     emitter: &mut Emitter<'p>,
     at: &At<'p>,
@@ -39,7 +40,7 @@ pub(super) fn rows<'p>(
                 rows.into_iter().for_each(|statement| emitter.push(statement));
                 found
             });
-            let (short, known) = emitter.block(|emitter| own.sum(emitter, length, stop));
+            let (short, known) = emitter.block(|emitter| own.sum(emitter, length, Some(stop)));
             fits = known.is_some_and(|known| known == found);
             emitter.push(Stmt::choose((to - from).le(BLOCK), short, long));
         });
@@ -48,12 +49,36 @@ pub(super) fn rows<'p>(
     fits.then_some(body)
 }
 
+/// Rows of one block each, with nothing to be checked but `checks`, which was done.
+pub(super) fn checked_rows<'p>(
+    emitter: &mut Emitter<'p>,
+    at: &At<'p>,
+    put: &Put<'p>,
+    (offsets, scalar, length): (&C, Scalar, &C),
+    [first, end]: [C; 2],
+    checks: &[IndexCheck],
+) -> Option<Block> {
+    let (body, fits) = emitter.block(|emitter| {
+        let mut fits = false;
+        emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
+            let rows = [row.clone(), row + 1];
+            let mut own = Group { at, put, offsets, scalar, rows, elements: [int(0), int(0)] };
+            own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+            fits = own.sum(emitter, length, None).is_some_and(|known| known == checks);
+        });
+        fits
+    });
+    fits.then_some(body)
+}
+
 impl<'p> Group<'p, '_> {
-    /// The only row, of one block; also the checks of its indices.
-    fn sum(&self, emitter: &mut Emitter<'p>, length: &C, stop: &Block) -> Option<Vec<IndexCheck>> {
+    /// The only row, of one block; also the checks of its indices, which are done as they are read where `stop` says what follows if one is
+    /// wrong, and were done before where it does not.
+    fn sum(&self, emitter: &mut Emitter<'p>, length: &C, stop: Option<&Block>) -> Option<Vec<IndexCheck>> {
         let ([row, _], [from, to]) = (self.rows.clone(), self.elements.clone());
         let (terms, sum, lanes) = (emitter.fresh("terms"), emitter.fresh("sum"), emitter.fresh("lanes"));
         let stage = Terms::new(name(terms), from.clone(), to.clone(), self.offset(length.clone()));
+        let stage = if stop.is_none() { stage.checked() } else { stage };
         let (_, grouped) = self.row(emitter, &row, Stage::Terms(Box::new(stage)), self.put);
         let Stage::Terms(own) = grouped.stage else { return None };
         let (made, found) = (own.made()?, grouped.found);
@@ -81,7 +106,9 @@ impl<'p> Group<'p, '_> {
         let mut one = one.clone();
         one.push(Stmt::assign(name(&sum), name(&sum) + term.clone()));
         emitter.push(Stmt::go_on(index, place.clone().lt(elements), 1, one));
-        emitter.push(Stmt::when(made.out, stop.clone()));
+        if let Some(stop) = stop {
+            emitter.push(Stmt::when(made.out, stop.clone()));
+        }
         rest.into_iter().for_each(|statement| emitter.push(statement));
         Some(found)
     }
