@@ -103,11 +103,11 @@ TW_INLINE void tw_put_f64(double *to, const double *from, int64_t count, bool la
 /* Rows whose terms are computed before they are added up, `same` as in tw_lengths: few enough that a processor looks up those of the next
  * ones meanwhile. */
 #define TW_ROWS_AT_ONCE(same) (TW_HALVES && (same) >= 0 ? 128 : 16)
-/* Whether rows are so short, or so much alike, that their terms are best computed before they are added up. Those of eight terms and more
- * among shorter ones are not: each ends where no branch foresees it, whoever computes the terms. */
+/* Whether rows are so short, or so much alike, that their terms are best computed before they are added up: where a few are long among short
+ * ones, it is better to have these one after the other. */
 TW_INLINE bool tw_short_rows(const tw_lengths *lengths, int64_t elements)
 {
-    if (TW_HALVES && lengths->same < 0) return lengths->bits >= 0 && lengths->bits < 8 && 2 * elements <= 9 * lengths->filled;
+    if (TW_HALVES && lengths->same < 0) return lengths->bits >= 0 && lengths->bits < 16 && 2 * elements <= 9 * lengths->filled;
     if (TW_HALVES && lengths->same == 0) return true;
     if (lengths->bits % 8 == 0) return false;
     if (lengths->same >= 0) return lengths->same <= 15;

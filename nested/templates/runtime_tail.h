@@ -64,7 +64,7 @@
     {                                                                                                                  \
         const int64_t far = tw_min(end - first, 4096);                                                                 \
         const uint64_t all = (uint64_t)offsets[first + far] - (uint64_t)offsets[first];                                \
-        if (TW_HALVES && sums && all > 10 * (uint64_t)far) {                                                           \
+        if (TW_HALVES && sums && all > 8 * (uint64_t)far)  {                                                           \
             *lengths = (tw_lengths){ -1, -1, 0 };                                                                      \
             return far;                                                                                                \
         }                                                                                                              \
