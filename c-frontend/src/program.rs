@@ -46,6 +46,11 @@ impl CProgram {
         self.preprocessed.own_pragmas == OwnPragmas::Kept
     }
 
+    /// Whether the program has OpenMP pragmas of its own: even where they do nothing, somebody may compile its files so that they do.
+    pub fn has_pragmas(&self) -> bool {
+        self.preprocessed.own_pragmas != OwnPragmas::None
+    }
+
     /// Whether a field holds the numbers that a test keeps: memory of the tiled loops' own.
     pub fn is_seen(&self, field: usize) -> bool {
         let What::State { form, .. } = &self.stencil.fields[field].what else { return false };

@@ -1,5 +1,6 @@
 //! Arrays that are members of structures, as variables: `grid->u[i][j]` is an element of `grid->u`.
 
+use super::turning::turning;
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::parse::Structures;
 use crate::text::{MemberOf, c_text};
@@ -16,6 +17,7 @@ pub(crate) fn members_as_variables(
     for stmt in statements.iter() {
         changed.extend(crate::nest::assigned(stmt).1);
     }
+    let turning = turning(statements, variables).pointers;
     // What points or holds others may reach what it hides, and is not followed.
     let mut hidden = HashSet::new();
     for stmt in statements.iter() {
@@ -40,7 +42,11 @@ pub(crate) fn members_as_variables(
             }
             let Some((root, ctype)) = member(expr, variables, structures, &found) else { return };
             let computes = matches!(ctype.element(), CType::Integer { .. } | CType::Floating(_));
-            if ctype.depth() == 0 || !computes || changed.contains(root) || hidden.contains(root) {
+            // `a->u`, where `a` takes turns with others: so do their members.
+            let in_turn = turning.contains(root)
+                && matches!(&expr.kind, ExprKind::Member(object, true, _) if matches!(object.kind, ExprKind::Name(_)));
+            let changes = changed.contains(root) && !in_turn;
+            if ctype.depth() == 0 || !computes || changes || hidden.contains(root) {
                 return;
             }
             let (name, global) =

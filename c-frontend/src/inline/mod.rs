@@ -27,6 +27,7 @@ mod step_arrays;
 mod strides;
 mod sums;
 mod taking;
+mod turning;
 mod values;
 
 use crate::ast::{Stmt, Variable};

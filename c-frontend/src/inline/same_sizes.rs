@@ -2,10 +2,11 @@
 //!
 //! Where the statements leave a member `m` of integer type alone, the same member of other structures of that type is taken for the same
 //! number. Whether they are, is asked before the loop, as [`ENDS`]`(a->m != b->m)`: where they are not, the loop runs as it is
-//! written.
+//! written. Pointers to them may take turns.
 
 use super::members::member;
 use super::rename::assigns_member;
+use super::turning::{Turning, turning};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::{ENDS, declared};
 use crate::parse::Structures;
@@ -32,12 +33,14 @@ pub(super) fn assumed(
             }
         });
     }
+    let turning = turning(statements, variables);
     let mut numbers: HashMap<String, String> = HashMap::new();
     let (mut questions, mut names) = (Vec::new(), Vec::new());
-    for ((start, path), members) in found {
+    for ((start, path), mut members) in found {
+        also_of_turning(&turning, variables, &start, &mut members);
         let changes =
             path.iter().any(|name| assigns_member(statements, name) || assigns_below(statements, name));
-        if members.len() < 2 || changes || !stay(statements, variables, &start) {
+        if members.len() < 2 || changes || !stay(statements, variables, &start, &turning) {
             continue;
         }
         let Some((_, ctype)) =
@@ -133,8 +136,43 @@ fn assigns_below(statements: &[Stmt], name: &str) -> bool {
     found
 }
 
-/// Whether statements leave structures of a type, and pointers to them, as they are; that its numbers stay is asked of them.
-fn stay(statements: &[Stmt], variables: &HashMap<String, Variable>, start: &str) -> bool {
+/// Adds the same number of the structures that pointers lead to which take turns: each step may read any of them.
+fn also_of_turning(
+    turning: &Turning,
+    variables: &HashMap<String, Variable>,
+    start: &str,
+    members: &mut BTreeMap<String, Expr>,
+) {
+    let Some((root, first)) = members.first_key_value().map(|(root, first)| (root.clone(), first.clone()))
+    else {
+        return;
+    };
+    for pointer in &turning.pointers {
+        let of_type = variables.get(pointer).is_some_and(|one| structure_of(&one.ctype) == Some(start));
+        if !of_type || members.contains_key(pointer) {
+            continue;
+        }
+        let mut own = first.clone();
+        own.walk_mut(&mut |part| {
+            if matches!(&part.kind, ExprKind::Name(name) if *name == root) {
+                part.kind = ExprKind::Name(pointer.clone());
+            }
+        });
+        // `a.n` of a structure is `p->n` of a pointer.
+        let arrow = variables.get(&root).is_some_and(|one| matches!(one.ctype, CType::Pointer(_)));
+        if arrow {
+            members.insert(pointer.clone(), own);
+        } else {
+            // Which of them is meant is not said in the same way.
+            members.clear();
+            return;
+        }
+    }
+}
+
+/// Whether statements leave structures of a type, and pointers to them, as they are, but for pointers that take turns; that its
+/// numbers stay is asked of them.
+fn stay(statements: &[Stmt], variables: &HashMap<String, Variable>, start: &str, turning: &Turning) -> bool {
     let mut local: HashMap<&str, &CType> = HashMap::new();
     for stmt in statements {
         stmt.walk(&mut |stmt| {
@@ -150,6 +188,11 @@ fn stay(statements: &[Stmt], variables: &HashMap<String, Variable>, start: &str)
             at = inner;
         }
         let ExprKind::Name(name) = &at.kind else { return false };
+        if matches!(expr.kind, ExprKind::Name(_))
+            && (turning.pointers.contains(name) || turning.held.contains(name))
+        {
+            return false;
+        }
         let ctype = local.get(name.as_str()).copied().or_else(|| Some(&variables.get(name)?.ctype));
         ctype.is_some_and(|ctype| matches!(ctype.element(), CType::Other(own) if own == start))
     };

@@ -4,10 +4,11 @@
 //! loop, `a_i` then points to where `a_((i + r) mod k)` pointed before the loop. The pointers are one array of `k`
 //! buffers, and `a_i` is its buffer `(r + i) mod k`.
 //!
-//! Likewise numbers of buffers: after `now = (now + 1) % k` or `now = 1 - now`, `now` is `(first + r) mod k` in round `r`. Two of them
-//! may be exchanged, `held = now; now = next; next = held;`: where one is 0 and the other 1, each goes on like that by itself.
+//! Likewise numbers of buffers ([`numbers`](super::numbers)).
 
-use super::loops::Turns;
+use super::by_time;
+use super::loops::{Chosen, Counter, Turns};
+use super::numbers::{self, Numbers};
 use super::refusal::{Result, limitation};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
@@ -28,37 +29,24 @@ pub(super) struct Exchanged {
     pub span: Option<Span>,
     /// What it does: the pointers that it assigns, and what each then holds.
     pub moves: Vec<(String, String)>,
-    /// Variables that go from one number of a buffer to the next, and how many there are.
-    pub counters: Vec<(String, i64)>,
-    /// Those of them that are exchanged: they must differ.
-    pub swaps: Vec<(String, String)>,
+    /// Variables that go from one number of a buffer to the next.
+    pub counters: Vec<Counter>,
+    /// Pointers that each step chooses anew.
+    pub chosen: Vec<Chosen>,
 }
 
 /// What the exchange of a body does; `None` where there is none.
 pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let StmtKind::Block(list) = &body.kind else { return Ok(None) };
-    // .. rest, counters, pointers, counters
-    let (mut counters, mut swaps) = (Vec::new(), Vec::new());
-    let mut before = |end: usize, counters: &mut Vec<(String, i64)>| {
-        let mut end = end;
-        loop {
-            if let Some(counter) = end.checked_sub(1).and_then(|last| counter(region, list, last)) {
-                counters.push(counter);
-                end -= 1;
-            } else if let Some((a, b)) = swapped(region, list, end) {
-                counters.extend([(a.clone(), 2), (b.clone(), 2)]);
-                swaps.push((a, b));
-                end -= 3;
-            } else {
-                return end;
-            }
-        }
-    };
-    let end = before(list.len(), &mut counters);
+    let opened = opened(region, list);
+    let list = by_time::as_choices(region, &opened);
+    let by_if = list != opened;
+    let by_time = by_time::pointers(region, &list);
+    let list = by_time.as_ref().map_or(list, |found| found.list.clone());
+    let (numbers, list) = numbers::find(region, &list).unwrap_or((Numbers::default(), list));
     let mut moves = Moves { region, own: Vec::new(), holds: BTreeMap::new() };
-    let from = list[..end].iter().rposition(|stmt| !moves.is_exchange(stmt)).map_or(0, |last| last + 1);
-    let exchange = &list[from..end];
-    let rest = &list[..before(from, &mut counters)];
+    let from = list.iter().rposition(|stmt| !moves.is_exchange(stmt)).map_or(0, |last| last + 1);
+    let (rest, exchange) = list.split_at(from);
     exchange.iter().for_each(|stmt| moves.run(stmt));
     let (mut turns, mut span) = (Vec::new(), None);
     if let (Some(first), Some(last)) = (exchange.first(), exchange.last()) {
@@ -68,22 +56,68 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     }
     let (mut rest, kept) = (rest.to_vec(), if turns.is_empty() { exchange } else { &[] });
     rest.extend_from_slice(kept);
-    if turns.is_empty() && counters.is_empty() {
-        let Some(ahead) = ahead(region, list) else { return Ok(None) };
-        Ahead { moves, rest, turns, span } = ahead;
+    if turns.is_empty() && numbers.counters.is_empty() {
+        match ahead(region, &list) {
+            Some(ahead) => Ahead { moves, rest, turns, span } = ahead,
+            None if by_if || by_time.is_some() => {}
+            None => return Ok(None),
+        }
     }
     let mut body = Stmt { kind: StmtKind::Block(rest), span: body.span.clone() };
     let mut region = region.clone();
+    let chosen = by_time.as_ref().map(|found| found.chosen.clone()).unwrap_or_default();
+    let by_time = by_time.map(|found| found.turns).unwrap_or_default();
     turns = of_members(&turns, &mut region);
+    name_buffers(&mut body, &turns, &numbers);
+    turns.extend(by_time);
     for circle in &turns {
         let Some(variable) = region.variables.get_mut(&circle[0]) else { continue };
         variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
     }
-    name_buffers(&mut body, &turns, &counters, &swaps);
     let own = &moves.own;
     let moves = moves.holds.iter().filter(|(name, _)| !own.contains(name));
     let moves = moves.map(|(name, held)| (name.clone(), held.clone())).collect();
-    Ok(Some(Exchanged { region, body, turns, span, moves, counters, swaps }))
+    Ok(Some(Exchanged { region, body, turns, span, moves, counters: numbers.counters, chosen }))
+}
+
+/// The statements of a body; those of a block that does nothing but to move pointers and integers stand in its place.
+fn opened(region: &Region, list: &[Stmt]) -> Vec<Stmt> {
+    let mut found = Vec::new();
+    for (at, stmt) in list.iter().enumerate() {
+        let others = list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, stmt)| stmt);
+        match &stmt.kind {
+            StmtKind::Block(own)
+                if own.iter().all(|stmt| numbers::may_follow(region, stmt))
+                    && is_alone(region, own, others) =>
+            {
+                found.extend(own.iter().cloned());
+            }
+            _ => found.push(stmt.clone()),
+        }
+    }
+    found
+}
+
+/// Whether nothing else has the names that a block declares.
+fn is_alone<'s>(region: &Region, block: &[Stmt], mut others: impl Iterator<Item = &'s Stmt>) -> bool {
+    let own = super::scalars::declared(block);
+    own.iter().all(|name| !region.variables.contains_key(name))
+        && others.all(|other| {
+            let list = std::slice::from_ref(other);
+            let mut free = super::scalars::declared(list).is_disjoint(&own);
+            free &= names_of(list).into_iter().all(|name| !own.contains(name));
+            other.walk_expressions(&mut |part| {
+                if let ExprKind::Other(_, text) = &part.kind {
+                    free &= !crate::preprocess::words(text).into_iter().any(|word| own.contains(word));
+                }
+            });
+            other.walk(&mut |part| {
+                if let StmtKind::Other(_, names) = &part.kind {
+                    free &= !names.iter().any(|name| own.contains(name));
+                }
+            });
+            free
+        })
 }
 
 /// An exchange that other statements follow.
@@ -118,7 +152,7 @@ fn ahead<'a>(region: &'a Region, list: &[Stmt]) -> Option<Ahead<'a>> {
             }
         });
         stmt.walk_expressions(&mut |part| match &part.kind {
-            ExprKind::Name(name) => plain &= array_of(name) == name || !is_moved(array_of(name)),
+            ExprKind::Name(name) => plain &= pointer_of(name) == name || !is_moved(pointer_of(name)),
             ExprKind::Other(_, text) => {
                 plain &= !crate::preprocess::words(text).into_iter().any(is_moved);
             }
@@ -148,6 +182,19 @@ fn ahead<'a>(region: &'a Region, list: &[Stmt]) -> Option<Ahead<'a>> {
 fn of_members(circles: &[Turns], region: &mut Region) -> Vec<Turns> {
     let mut found = circles.to_vec();
     for circle in circles {
+        // `a->u` and `b->u`, where `a` and `b` take turns.
+        let mut paths = BTreeMap::new();
+        for own in circle {
+            for (name, variable) in members_of(region, own) {
+                paths.insert(name[own.len()..].to_owned(), variable.clone());
+            }
+        }
+        for (path, variable) in paths {
+            let names: Turns = circle.iter().map(|own| format!("{own}{path}")).collect();
+            let name = names[0].clone();
+            region.variables.entry(name.clone()).or_insert(Variable { name, ..variable });
+            found.push(names);
+        }
         let members: BTreeMap<String, Variable> = region
             .variables
             .values()
@@ -168,92 +215,6 @@ fn of_members(circles: &[Turns], region: &mut Region) -> Vec<Turns> {
     }
     found
 }
-
-/// The variable that a statement of a body moves from each number `0 .. k - 1` to the next one, modulo `k`.
-pub(super) fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(String, i64)> {
-    let StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), span }) = &list[at].kind
-    else {
-        return None;
-    };
-    let ExprKind::Name(name) = &target.kind else { return None };
-    let variable = region.variables.get(name)?;
-    let others: Vec<Stmt> =
-        list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, stmt)| stmt.clone()).collect();
-    let assigned = |name: &str| others.iter().any(|stmt| super::scalars::assigned(stmt).1.contains(name));
-    if !matches!(variable.ctype, CType::Integer { .. })
-        || assigned(name)
-        || super::scalars::declared(&others).contains(name)
-    {
-        return None;
-    }
-    let mut value = (**value).clone();
-    if let Some(operator) = operator {
-        let kind = ExprKind::Binary(*operator, target.clone(), Box::new(value));
-        value = Expr { kind, span: span.clone() };
-    }
-    // `int next = 1 - now;` at the beginning of the step.
-    value.walk_mut(&mut |part| {
-        let ExprKind::Name(used) = &part.kind else { return };
-        let declared = list[..at].iter().find_map(|stmt| match &stmt.kind {
-            StmtKind::Declaration(variables) => variables.iter().find(|variable| variable.name == *used),
-            _ => None,
-        });
-        if let Some(value) = declared.filter(|_| !assigned(used)).and_then(|variable| variable.value.clone())
-        {
-            *part = value;
-        }
-    });
-    let next = |now: i64| {
-        let mut value = value.clone();
-        value.walk_mut(&mut |part| {
-            if matches!(&part.kind, ExprKind::Name(other) if other == name) {
-                part.kind = ExprKind::Integer { value: now, text: now.to_string() };
-            }
-        });
-        crate::integer::literal(&value)
-    };
-    (2..=MOST_BUFFERS)
-        .find(|of| (0..*of).all(|now| next(now) == Some((now + 1) % of)))
-        .map(|of| (name.clone(), of))
-}
-
-/// The two integers that the three statements before `end` exchange: `int held = now; now = next; next = held;`.
-pub(super) fn swapped(region: &Region, list: &[Stmt], end: usize) -> Option<(String, String)> {
-    let [.., first, second, third] = list.get(..end)? else { return None };
-    let name = |expr: &Expr| match &expr.kind {
-        ExprKind::Name(name) => Some(name.clone()),
-        _ => None,
-    };
-    let StmtKind::Declaration(own) = &first.kind else { return None };
-    let [held] = own.as_slice() else { return None };
-    let moves = |stmt: &Stmt| match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
-            Some((name(target)?, name(value)?))
-        }
-        _ => None,
-    };
-    let (a, b) = moves(second)?;
-    let ctype = |name: &String| region.variables.get(name).map(|one| &one.ctype);
-    let integer = matches!(ctype(&a), Some(CType::Integer { .. })) && ctype(&a) == ctype(&b);
-    let others = || list[..end - 3].iter().chain(&list[end..]);
-    let free = |stmt: &Stmt| {
-        let assigned = super::scalars::assigned(stmt).1;
-        let declared = super::scalars::declared(std::slice::from_ref(stmt));
-        !assigned.contains(&a)
-            && !assigned.contains(&b)
-            && !declared.contains(&a)
-            && !declared.contains(&b)
-            && !mentions(std::slice::from_ref(stmt), &held.name)
-    };
-    let exchanged = held.value.as_ref().and_then(name).as_ref() == Some(&a)
-        && moves(third)? == (b.clone(), held.name.clone())
-        && Some(&held.ctype) == ctype(&a)
-        && a != b;
-    (integer && exchanged && others().all(free)).then_some((a, b))
-}
-
-/// Most buffers that a variable counts.
-const MOST_BUFFERS: i64 = 8;
 
 /// The exchange as it is executed.
 struct Moves<'a> {
@@ -364,17 +325,37 @@ impl Moves<'_> {
     fn check(&self, circle: &Turns, rest: &[Stmt], span: &Span) -> Result<()> {
         let shape =
             |name: &String| self.region.variables.get(name).map(|variable| pointed_to(&variable.ctype));
-        let computed = super::scalars::assigned_arrays(rest);
-        let computed: HashSet<&str> = computed.iter().map(|name| array_of(name)).collect();
+        let assigned = super::scalars::assigned_arrays(rest);
+        let computed: HashSet<&str> = assigned.iter().map(|name| array_of(name)).collect();
         let declared = super::scalars::declared(rest);
         if circle.iter().any(|name| shape(name) != shape(&circle[0]) || declared.contains(name)) {
             return refuse(&circle[0], span);
         }
-        if !circle.iter().any(|name| computed.contains(name.as_str())) {
+        // Through members alone, each of them is computed; else something is.
+        let names = names_of(rest);
+        let plain = names.iter().any(|name| circle.iter().any(|own| own == array_of(name)));
+        if plain && !circle.iter().any(|name| computed.contains(name.as_str())) {
             return only_read(&circle[0], rest, span);
+        }
+        let members = circle.iter().flat_map(|own| members_of(self.region, own));
+        for (member, _) in members.filter(|(member, _)| names.contains(member)) {
+            let path = &member[pointer_of(member).len()..];
+            if !circle.iter().any(|own| computed.contains(format!("{own}{path}").as_str())) {
+                return only_read(member, rest, span);
+            }
         }
         Ok(())
     }
+}
+
+/// The arrays that are members of the structure that a pointer leads to, as far as a region names them.
+fn members_of<'a>(region: &'a Region, pointer: &str) -> Vec<(&'a str, &'a Variable)> {
+    let own = |variable: &Variable| {
+        let rest = variable.name.strip_prefix(pointer);
+        rest.is_some_and(|rest| rest.starts_with("->")) && variable.ctype.depth() > 0
+    };
+    let variables = region.variables.values().filter(|variable| own(variable));
+    variables.map(|variable| (variable.name.as_str(), variable)).collect()
 }
 
 fn refuse<T>(name: &str, span: &Span) -> Result<T> {
@@ -424,26 +405,36 @@ fn shape_text(ctype: &CType) -> String {
     }
 }
 
+/// Whether statements have anything to do with a pointer or what it points to, by the name of a member, too.
 fn mentions(list: &[Stmt], name: &str) -> bool {
-    let mut found = false;
+    names_of(list).iter().any(|other| pointer_of(other) == name)
+}
+
+/// The names in a list of statements.
+fn names_of(list: &[Stmt]) -> HashSet<&str> {
+    let mut found = HashSet::new();
     for stmt in list {
         stmt.walk_expressions(&mut |expr| {
-            found |= matches!(&expr.kind, ExprKind::Name(other) if array_of(other) == name);
+            if let ExprKind::Name(name) = &expr.kind {
+                found.insert(name.as_str());
+            }
         });
     }
     found
 }
 
-/// Puts the buffer of the first one of its circle in the place of each pointer, and the turn in that of each counter.
-fn name_buffers(body: &mut Stmt, turns: &[Turns], counters: &[(String, i64)], swaps: &[(String, String)]) {
+/// The pointer of which a name is the array, or a member of its structure: `a` of `a->u`.
+fn pointer_of(name: &str) -> &str {
+    let array = array_of(name);
+    array.split_once("->").map_or(array, |(pointer, _)| pointer)
+}
+
+/// Puts the buffer of the first one of its circle in the place of each pointer, and the turn in that of each number of a buffer.
+fn name_buffers(body: &mut Stmt, turns: &[Turns], numbers: &Numbers) {
     body.walk_expressions_mut(&mut |expr| {
         let ExprKind::Name(name) = &expr.kind else { return };
-        if let Some((from, _)) = swaps.iter().find(|(_, other)| other == name) {
-            expr.kind = ExprKind::Turn { shift: 1, of: 2, from: from.clone() };
-            return;
-        }
-        if let Some((from, of)) = counters.iter().find(|(counter, _)| counter == name) {
-            expr.kind = ExprKind::Turn { shift: 0, of: *of, from: from.clone() };
+        if let Some((shift, of, from)) = numbers.turns.get(name) {
+            expr.kind = ExprKind::Turn { shift: *shift, of: *of, from: from.clone() };
             return;
         }
         let found =

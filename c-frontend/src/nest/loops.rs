@@ -9,6 +9,26 @@ use polyhedral::program::{self, ElementType};
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
 
+/// A pointer that each step chooses by its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its name.
+    pub name: String,
+    /// What it is in a step: C text.
+    pub text: String,
+}
+
+/// A variable that holds the number of a buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name.
+    pub name: String,
+    /// How many buffers there are.
+    pub of: i64,
+    /// The one that it is so many buffers ahead of, which is asked before the time loop.
+    pub ahead_of: Option<(String, i64)>,
+}
+
 /// Everything that one time step does.
 #[derive(Debug, Clone)]
 pub struct Nest {
@@ -40,11 +60,10 @@ pub struct Nest {
     pub exchange: Option<Span>,
     /// What each pointer that the exchange assigns holds afterwards: the pointer that held it before.
     pub moves: Vec<(String, String)>,
-    /// Variables that hold the number of a buffer and go on to the next one at the end of each time step, and how many
-    /// buffers there are.
-    pub counters: Vec<(String, i64)>,
-    /// Those of them that must differ, as they are exchanged.
-    pub swaps: Vec<(String, String)>,
+    /// Variables that hold the number of a buffer and go on to the next one in each time step.
+    pub counters: Vec<Counter>,
+    /// Pointers outside of the time loop that each step chooses anew.
+    pub chosen: Vec<Chosen>,
     /// What must hold at run time: pairs of which the first is not greater than the second.
     pub assumed: Vec<(Polynomial, Polynomial)>,
     /// Values in memory that are read and do not change with time or place: C texts.

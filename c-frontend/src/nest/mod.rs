@@ -5,6 +5,7 @@
 mod around;
 mod bounds;
 mod branches;
+mod by_time;
 mod chosen;
 mod classify;
 mod colours;
@@ -25,6 +26,7 @@ mod levels;
 mod loops;
 mod math;
 mod memory;
+mod numbers;
 mod observed;
 mod outside;
 mod own_value;
@@ -49,8 +51,8 @@ pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;
 pub(crate) use levels::shows_levels;
 pub use loops::{
-    Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
-    Touched, Turns,
+    Chosen, Counter, Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop,
+    Temporary, TimeLoop, Touched, Turns,
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function};
 pub(crate) use observed::STEP;
@@ -103,7 +105,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         let split = observed::split_branches(region, &found, less)?;
         nest_of(region, found, Some(split)).ok()
     };
-    nest.or_else(|reason| match in_order {
+    nest.or_else(|reason| match in_order || reason.code == codes::OBSERVED {
         true => [false, true].into_iter().find_map(branches).ok_or(reason),
         false => Err(reason),
     })
@@ -213,8 +215,8 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         }
         None => (region, body, Vec::new(), None, Vec::new()),
     };
-    let swaps = exchanged.as_ref().map(|found| found.swaps.clone()).unwrap_or_default();
     let tests = observed.as_ref().map_or(&[][..], |own| &own.tests);
+    let chosen = exchanged.as_ref().map(|found| found.chosen.clone()).unwrap_or_default();
     let coloured = colours::find(region, body, tests);
     if coloured.is_none() {
         colours::check_tested(body, tests)?;
@@ -237,7 +239,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         exchange,
         moves,
         counters,
-        swaps,
+        chosen,
         assumed: Vec::new(),
         memory: region.members.iter().map(|member| format!("&{member}")).collect(),
         reached,

@@ -44,6 +44,8 @@ pub struct Form {
     pub turns: Turns,
     /// For buffers whose number a variable holds, this variable and how many they are.
     pub counter: Option<(String, i64)>,
+    /// Whether the number of a step chooses the buffer, and not how many steps there were before it.
+    pub by_time: bool,
 }
 
 impl Form {
@@ -258,7 +260,13 @@ impl Forms {
             components: Vec::new(),
         };
         let turns = self.turns.iter().find(|circle| circle[0] == element.array).cloned().unwrap_or_default();
-        let mut form = Form { array: element.array.clone(), positions: Vec::new(), turns, counter: None };
+        let mut form = Form {
+            array: element.array.clone(),
+            positions: Vec::new(),
+            turns,
+            by_time: false,
+            counter: None,
+        };
         for (role, index) in roles.iter().zip(&element.indices) {
             let mut position = Position::default();
             if index.symbols().contains(&Symbol::Time) {
@@ -338,6 +346,7 @@ impl Forms {
             }
             form.positions.push(position);
         }
+        form.by_time = cell.from.is_none();
         if let (Some(from), Some((_, of))) = (&cell.from, cell.buffer)
             && form.turns.is_empty()
         {

@@ -289,7 +289,7 @@ fn buffer_of_slot(program: &CProgram, number: usize) -> String {
     };
     let constant = (shift - levels as i64).rem_euclid(*buffers);
     // Names that take turns are counted from the first step.
-    if !form.turns.is_empty() || form.counter.is_some() {
+    if (!form.turns.is_empty() && !form.by_time) || form.counter.is_some() {
         return format!("(tw_s + {constant}) % {buffers}");
     }
     format!("((tw_first + tw_s + {constant}) % {buffers} + {buffers}) % {buffers}")

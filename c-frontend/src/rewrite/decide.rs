@@ -6,6 +6,7 @@ use super::extents::{extremes, least_size};
 use super::lines::{Lines, c_bound, constant};
 use super::memory::touches;
 use crate::CProgram;
+use crate::nest::Counter;
 use crate::recognise::{Axis, Form, What};
 use polyhedral::domain::Interval;
 
@@ -33,7 +34,7 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     } else {
         lines.line("tw_reason = 0;");
     }
-    if program.keeps_pragmas() {
+    if program.has_pragmas() {
         // Each thread of a team runs the loop then, or its part of it.
         lines.line(format!("if (!tw_reason && {name}_in_parallel()) tw_reason = {name}_team;"));
     }
@@ -55,11 +56,11 @@ pub(super) fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
             sizes.push(condition);
         }
     }
-    for (counter, of) in &nest.counters {
-        sizes.push(format!("0 <= {counter} && {counter} < {of}"));
-    }
-    for (a, b) in &nest.swaps {
-        sizes.push(format!("{a} != {b}"));
+    for Counter { name, of, ahead_of } in &nest.counters {
+        sizes.push(format!("0 <= {name} && {name} < {of}"));
+        if let Some((first, by)) = ahead_of {
+            sizes.push(format!("({first} + {by}) % {of} == {name}"));
+        }
     }
     if !sizes.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));

@@ -27,6 +27,7 @@ pub(super) struct Glue {
     pub cuda: bool,
     /// Whether the program's own files are compiled with OpenMP.
     own_openmp: bool,
+    pragmas: bool,
     dimension: usize,
     fields: Vec<Buffer>,
     /// Arrays of the program, and stored time levels, of all fields.
@@ -138,6 +139,7 @@ impl Glue {
             option: program.name.to_uppercase(),
             cuda: target == Target::Cuda,
             own_openmp: source.keeps_pragmas(),
+            pragmas: source.has_pragmas(),
             dimension,
             fields,
             // No array of C has no element.

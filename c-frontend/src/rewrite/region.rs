@@ -6,7 +6,7 @@ use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
 use super::{own_arrays, shield, steps};
 use crate::CProgram;
-use crate::nest::Ahead;
+use crate::nest::{Ahead, Chosen, Counter, TimeLoop};
 use crate::recognise::What;
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     lines.line("int tw_done = 0;");
     lines.line(format!("const char *tw_reason = {name}_nothing;"));
     match &nest.observed {
-        Some(observed) => steps::count(observed, steps::lasting(program.keeps_pragmas()), &mut lines),
+        Some(observed) => steps::count(observed, steps::lasting(program.has_pragmas()), &mut lines),
         None => {
             lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
             let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
@@ -74,7 +74,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         lines.line(
             "/* Rows that lie anywhere are looked at a few times: steps stay as they are written then. */",
         );
-        lines.line(format!("{} int tw_scattered = 0;", steps::lasting(program.keeps_pragmas())));
+        lines.line(format!("{} int tw_scattered = 0;", steps::lasting(program.has_pragmas())));
         lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
         lines.block("else", |lines| {
             let ahead = nest.observed.as_ref().map(|observed| &observed.ahead);
@@ -129,8 +129,21 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
                 },
             );
         }
-        for (name, of) in &nest.counters {
+        for Counter { name, of, .. } in &nest.counters {
             lines.line(format!("{name} = ({name} + tw_steps % {of}) % {of};"));
+        }
+        if !nest.chosen.is_empty() {
+            lines.line("/* The pointers, as the last step has chosen them. */");
+            lines.block("", |lines| {
+                let TimeLoop { name, type_name, .. } = &nest.time;
+                lines.line(format!(
+                    "const {type_name} {name} = ({type_name})(tw_first + (tw_steps - 1){step});"
+                ));
+                lines.line(format!("(void){name};"));
+                for Chosen { name, text } in &nest.chosen {
+                    lines.line(format!("{name} = {text};"));
+                }
+            });
         }
         if !nest.time.declared {
             lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));

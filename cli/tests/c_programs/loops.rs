@@ -214,6 +214,44 @@ fn sizes_of_structures() {
     }
 }
 
+/// Numbers of buffers and pointers that take turns, in whatever way: each loop runs in tiles, all of its steps together, unless the numbers
+/// begin otherwise.
+#[test]
+fn numbers_in_turn() {
+    let file = program("numbers_in_turn.c").display().to_string();
+    let check = |flags: &[&str]| {
+        let report =
+            tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], flags].concat())
+                .json();
+        assert_eq!(report["equal"], true, "{report:#}");
+        report
+    };
+    let report = check(&[]);
+    let regions = report["regions"].as_array().unwrap();
+    let tiled = |region: &serde_json::Value| region["tiled"] == 1 && region["original"] == 1;
+    assert!(regions.len() == 14 && regions.iter().all(tiled), "{report:#}");
+    // From numbers that are the same no step runs in tiles.
+    let report = check(&["-DSAME"]);
+    let regions = report["regions"].as_array().unwrap();
+    assert!(regions.iter().any(|region| region["tiled"] == 0 && region["original"] == 2), "{report:#}");
+    same("first_steps.c", &[], &[]);
+}
+
+/// Pointers to structures that take turns: four loops run all steps together, three of them as they are written where sizes differ.
+#[test]
+fn structures_in_turn() {
+    let file = program("structures_in_turn.c").display().to_string();
+    for (flags, together, written) in [(vec![], 4, 0), (vec!["-DMORE=1", "-DREAL=float"], 1, 3)] {
+        let report =
+            tilewright(&[&["check", &file, "--quick", "--threads", "2", "--json"][..], &flags].concat())
+                .json();
+        assert_eq!(report["equal"], true, "{report:#}");
+        let regions = report["regions"].as_array().unwrap();
+        let count = |how: &str| regions.iter().filter(|region| region[how] == 2).count();
+        assert_eq!((count("tiled"), count("original")), (together, written), "{report:#}");
+    }
+}
+
 /// Memory that takes the place of other memory in each step: each of the five loops runs in tiles.
 #[test]
 fn memory_in_turn() {

@@ -5,7 +5,7 @@ use super::names::{self, indices};
 use super::needed::{is_pointer, is_scalar, needed, stripped, writes_only};
 use super::parts::Test;
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
-use crate::nest::exchange::{counter, swapped};
+use crate::nest::numbers;
 use crate::nest::scalars::{assigned, assigned_within};
 use crate::nest::targets::plainly_in;
 use crate::nest::time::{Found, Loop};
@@ -210,10 +210,7 @@ impl Step {
         // Pointers that take turns are kept, or refused.
         self.skipped.retain(|name| !is_pointer(region, name));
         let own: Vec<Stmt> = self.stencil.iter().flatten().cloned().collect();
-        let turns = (0..own.len()).filter_map(|at| counter(region, &own, at));
-        let mut turns: Vec<String> = turns.map(|(name, _)| name).collect();
-        turns.extend((0..=own.len()).filter_map(|end| swapped(region, &own, end)).flat_map(|(a, b)| [a, b]));
-        for name in turns {
+        for name in numbers::names(region, &own) {
             self.skipped.remove(&name);
             self.turns.insert(name);
         }
