@@ -5,6 +5,7 @@ mod cuda;
 mod cuda_emulated;
 mod families;
 mod flow;
+mod several_statements;
 mod table;
 mod text;
 mod two_levels;

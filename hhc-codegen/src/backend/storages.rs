@@ -313,10 +313,11 @@ pub(super) fn plane_of_copy(
 /// The slot of the arrays that a level of a field lies in; `None` where it is the first one.
 pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slot) -> Option<IntExpr> {
     let slots = program.field(field).role.slots() as i64;
-    let slot = (slots > 1).then(|| match slot {
-        Slot::OfLevel => plane_of_level(program, field, level, slots),
-        Slot::At(slot) => slot.clone(),
-    });
+    let slot = match slot {
+        Slot::OfLevel => (slots > 1).then(|| plane_of_level(program, field, level, slots)),
+        // Of a field in one slot, too: the other one is spare.
+        Slot::At(slot) => Some(slot.clone()),
+    };
     slot.filter(|slot| *slot != int(0))
 }
 

@@ -16,7 +16,8 @@
 //! two slots of the program and two spare ones, which begin as copies of the first. Band `T` reads the pair `T mod 2` and writes
 //! the other one, in each pair level `l` in the slot `(l + 1) mod 2`. The last band must write the program's own pair, so that its
 //! number is odd: with `c = ceil(steps/depth)` bands, the first one has number `c mod 2`. Its last band has what remains, and one of
-//! a single step carries the level before on.
+//! a single step carries the level before on. Fields that a step overwrites in place have one slot of the program and a spare one:
+//! the pair is a slot.
 
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, TimeBands};
@@ -42,22 +43,19 @@ pub struct Bands {
     pub depth: i64,
     /// Levels that a band reads and leaves: 1 or 2.
     pub levels: i64,
+    /// Whether the arrays have spare slots: where there are two levels, or one slot.
+    pub spare: bool,
 }
 
 impl Bands {
     /// Bands that read one level and leave one.
     pub fn of_one_level(depth: i64) -> Bands {
-        Bands { depth, levels: 1 }
-    }
-
-    /// Whether the arrays have spare slots.
-    fn spare(self) -> bool {
-        self.levels > 1
+        Bands { depth, levels: 1, spare: false }
     }
 
     /// How many there are, where there is a step.
     fn count(self) -> IntExpr {
-        if self.spare() {
+        if self.spare {
             return var("steps").ceil_div(self.depth);
         }
         let least = (var("steps") - 1).ceil_div(self.depth);
@@ -66,12 +64,12 @@ impl Bands {
 
     /// The number of the first one.
     fn lowest(self) -> IntExpr {
-        if self.spare() { self.count().modulo(SLOTS) } else { int(0) }
+        if self.spare { self.count().modulo(SLOTS) } else { int(0) }
     }
 
     /// The host's loop over the bands.
     pub fn outer(self) -> Loop {
-        if self.spare() {
+        if self.spare {
             let high = self.lowest() + self.count() - 1;
             return Loop { variable: BAND, low: self.lowest(), high };
         }
@@ -80,7 +78,7 @@ impl Bands {
 
     /// The first step of band `band`.
     fn start(self, band: IntExpr) -> IntExpr {
-        if self.spare() {
+        if self.spare {
             return ((band - self.lowest()) * self.depth).min(var("steps"));
         }
         (band.clone() * self.depth).min(var("steps") - self.count() + band)
@@ -93,8 +91,8 @@ impl Bands {
             first: binding(FIRST, self.start(var(BAND)), "first time step of the band"),
             end: binding(LAST, self.start(var(BAND) + 1), "first time step of the next one"),
             most: self.depth,
-            turns: if self.spare() { 1 } else { SLOTS },
-            spare: self.spare(),
+            turns: if self.spare { 1 } else { SLOTS },
+            spare: self.spare,
         }
     }
 
@@ -136,14 +134,14 @@ impl Bands {
 
     fn slot(self, pair: &IntExpr, level: &IntExpr) -> Slot {
         let pair = pair.clone().modulo(SLOTS);
-        Slot::At(if self.spare() { pair * SLOTS + (level.clone() + 1).modulo(SLOTS) } else { pair })
+        Slot::At(if self.levels > 1 { pair * SLOTS + (level.clone() + 1).modulo(SLOTS) } else { pair })
     }
 
     /// The level after so many stages of a band: behind the last step that one, or, where bands leave two levels, the last two in turn,
     /// so that those of a stage keep their slot.
     pub fn level_after(self, stage: IntExpr) -> IntExpr {
         let level = self.first() + stage;
-        if self.spare() {
+        if self.levels > 1 {
             return level.clone().min(self.last() - (level - self.last()).modulo(SLOTS));
         }
         level.min(self.last())
@@ -168,7 +166,7 @@ impl Bands {
         if steps < 1 {
             return Lengths { long: 0, single: 0, first: 0 };
         }
-        if self.spare() {
+        if self.spare {
             let bands = (steps + self.depth - 1) / self.depth;
             let single = if self.depth == 1 { bands } else { i64::from(steps % self.depth == 1) };
             return Lengths { long: bands - single, single, first: self.depth.min(steps) };
@@ -231,21 +229,52 @@ fn written_once(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Levels that bands of these arrays read and leave, where bands can: one level in two slots, or two in two slots, the older of which
-/// is read at the point that is computed alone, so that two spare ones do.
+/// What bands carry from one to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Carried {
+    /// Levels that each reads and leaves.
+    pub levels: i64,
+    /// Whether the arrays need spare slots for that.
+    pub spare: bool,
+}
+
+impl Default for Carried {
+    fn default() -> Carried {
+        Carried { levels: 1, spare: false }
+    }
+}
+
+/// What bands of these arrays carry, where bands can: one level in two slots, or in one with a spare one, or two in two slots, the older
+/// of which is read at the point that is computed alone, so that two spare ones do.
 ///
 /// # Errors
 /// The reason, as half a sentence.
-pub fn levels_of_bands(program: &Program) -> Result<i64, String> {
-    let two = |field: &Field| matches!(field.role, FieldRole::State { levels: 2, slots: 2 });
-    let changes = |field: &&Field| field.role != FieldRole::Coefficient;
-    if !program.fields.iter().filter(changes).all(two) {
-        return one_level_in_two_slots(program).map(|()| 1);
-    }
+pub fn carried(program: &Program) -> Result<Carried, String> {
+    let changes = || program.fields.iter().filter(|field| field.role != FieldRole::Coefficient);
+    let all = |wanted: (usize, usize)| {
+        let is = |field: &Field| matches!(field.role, FieldRole::State { levels, slots } if (levels, slots) == wanted);
+        changes().all(is)
+    };
+    let levels = match (all((1, 1)), all((2, 2))) {
+        (true, _) => 1,
+        (_, true) => 2,
+        _ => {
+            let one_level =
+                |field: &Field| matches!(field.role, FieldRole::State { levels: 1, slots: 1 | 2 });
+            if changes().all(one_level) && !all((1, SLOTS as usize)) {
+                let single = changes().find(|field| field.role.slots() == 1);
+                return Err(format!(
+                    "fields with one stored level and with two are not handed on together; write `slots 2` after the type \
+                     of `{}`",
+                    single.map_or("", |field| field.name.as_str())
+                ));
+            }
+            return one_level_in_two_slots(program).map(|()| Carried::default());
+        }
+    };
     written_once(program)?;
     if program.is_periodic() {
-        return Err("grids that wrap around have no room for the spare slots that steps of two levels need"
-            .to_owned());
+        return Err("grids that wrap around have no room for the spare slots that it needs".to_owned());
     }
     let reads = program.statements.iter().flat_map(|statement| &statement.reads);
     let mut older = reads.filter(|read| read.time < 0);
@@ -254,24 +283,15 @@ pub fn levels_of_bands(program: &Program) -> Result<i64, String> {
             "of the level before the last one it keeps what is read at the point that is computed, and `{}` is read elsewhere",
             program.field(read.field).name
         )),
-        None => Ok(2),
+        None => Ok(Carried { levels, spare: true }),
     }
 }
 
 /// How far statements read fields that change, per dimension: towards smaller and towards larger indices.
 pub fn reach(program: &Program) -> Vec<(i64, i64)> {
-    reach_among(program, |read| program.field(read.field).role != FieldRole::Coefficient)
-}
-
-/// The same of all fields.
-pub fn reach_of_all(program: &Program) -> Vec<(i64, i64)> {
-    reach_among(program, |_| true)
-}
-
-fn reach_among(program: &Program, wanted: impl Fn(&Access) -> bool) -> Vec<(i64, i64)> {
-    let reads = || program.statements.iter().flat_map(|statement| &statement.reads);
-    let farthest =
-        |of: &dyn Fn(&Access) -> i64| reads().filter(|read| wanted(read)).map(of).max().unwrap_or(0).max(0);
+    let changes = |read: &&Access| program.field(read.field).role != FieldRole::Coefficient;
+    let reads = || program.statements.iter().flat_map(|statement| &statement.reads).filter(changes);
+    let farthest = |of: &dyn Fn(&Access) -> i64| reads().map(of).max().unwrap_or(0).max(0);
     let along = |d: usize| (farthest(&|read| -read.offset[d]), farthest(&|read| read.offset[d]));
     (0..program.dimension()).map(along).collect()
 }
@@ -286,10 +306,11 @@ mod tests {
     #[test]
     fn lengths_are_those_of_the_loop() {
         let runs = (1..9).flat_map(|depth| (1..60).map(move |steps| (depth, steps)));
-        for (levels, (depth, steps)) in
-            [1, 2].into_iter().flat_map(|own| runs.clone().map(move |run| (own, run)))
+        let kinds = [(1, false), (1, true), (2, true)];
+        for ((levels, spare), (depth, steps)) in
+            kinds.into_iter().flat_map(|own| runs.clone().map(move |run| (own, run)))
         {
-            let bands = Bands { depth, levels };
+            let bands = Bands { depth, levels, spare };
             let mut inside = Environment::new();
             inside.insert("steps", steps);
             let outer = bands.outer();
@@ -300,7 +321,7 @@ mod tests {
             };
             let all: Vec<i64> = (low..=high).map(length).collect();
             assert_eq!(all.iter().sum::<i64>(), steps, "{bands:?}: {all:?}");
-            assert!(levels == 1 || high % 2 == 1, "{bands:?}, {steps} steps");
+            assert!(!spare || high % 2 == 1, "{bands:?}, {steps} steps");
             let single = all.iter().filter(|&&own| own == 1).count() as i64;
             let counted = Lengths { long: all.len() as i64 - single, single, first: all[0] };
             assert_eq!(bands.lengths(steps), counted, "depth {depth}, {steps} steps: {all:?}");

@@ -1,44 +1,57 @@
 //! What strategies have in common whose lanes keep the values of all their steps in registers.
 
-use super::bands;
+use super::bands::{self, Carried};
 use super::tile_space::LARGEST_SIZE;
 use crate::plan::decides_nothing;
-use polyhedral::program::{Access, BinaryOp, Boundary, ElementType, ExprKind, FieldRole, Program};
+use polyhedral::program::{
+    Access, BinaryOp, Boundary, ElementType, ExprKind, FieldId, FieldRole, Program, Statement,
+};
 
 /// Whether one statement, the same at every step, computes one field from itself, one level back, and from coefficients.
 ///
 /// # Errors
 /// The reason for the refusal, as half a sentence.
 pub fn one_statement(program: &Program) -> Result<(), String> {
-    one_statement_of_levels(program)?;
-    bands::one_level_in_two_slots(program)
-}
-
-/// The same from one level back or two; how many levels its bands read.
-///
-/// # Errors
-/// The reason for the refusal, as half a sentence.
-pub fn one_statement_of_levels(program: &Program) -> Result<i64, String> {
     if program.statements.len() != 1 {
         return Err("each of its stages is one statement".to_owned());
     }
+    same_at_every_step(program)?;
+    bands::one_level_in_two_slots(program)
+}
+
+/// Whether statements, the same at every step, compute a field each from these fields, one level back or at the level that the step
+/// computes, and from coefficients; one alone may read two levels back. What its bands carry.
+///
+/// # Errors
+/// The reason for the refusal, as half a sentence.
+pub fn statements_of_levels(program: &Program) -> Result<Carried, String> {
+    same_at_every_step(program)?;
+    let carried = bands::carried(program)?;
+    if carried.levels > 1 && program.statements.len() > 1 {
+        return Err("where steps read two levels, each of its stages is one statement".to_owned());
+    }
+    Ok(carried)
+}
+
+fn same_at_every_step(program: &Program) -> Result<(), String> {
     if !program.series.is_empty() {
         return Err("its stages have no values that change with time but the field's".to_owned());
     }
     if program.boundary == Boundary::PerSlot {
         return Err("a boundary that belongs to slots is not one for all stages".to_owned());
     }
-    let statement = &program.statements[0];
-    let reads = |read: &Access| {
-        read.field == statement.target || program.field(read.field).role == FieldRole::Coefficient
-    };
-    if !statement.reads.iter().all(reads) {
+    let computed = |field: FieldId| program.writers_of(field).next().is_some();
+    let found =
+        |read: &Access| computed(read.field) || program.field(read.field).role == FieldRole::Coefficient;
+    let mut reads = program.statements.iter().flat_map(|statement| &statement.reads);
+    if !reads.all(found) {
         return Err("it reads a field that no statement computes and that is no coefficient".to_owned());
     }
-    if !statement.domain.iter().all(|interval| interval.is_wide()) {
+    let wide = |statement: &Statement| statement.domain.iter().all(|interval| interval.is_wide());
+    if !program.statements.iter().all(wide) {
         return Err("its statement computes a few planes, rows or columns alone".to_owned());
     }
-    bands::levels_of_bands(program)
+    Ok(())
 }
 
 /// What the statement of a program asks of a lane's registers.

@@ -6,15 +6,17 @@
 //! compute what lies around them several times, as overlapped tiles do.
 
 mod forms;
+mod lags;
 mod moves;
 mod rings;
 mod sizes;
 mod strips;
 mod team;
+mod tile;
 mod transfers;
 mod work;
 
-use super::bands;
+use super::bands::{self, Carried};
 use super::interface::{Strategy, Target};
 use super::lanes;
 use super::listed::Listed;
@@ -23,12 +25,13 @@ use crate::TileSizes;
 use crate::counts::Forms;
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
+use crate::storage::Supplier;
 use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
-use sizes::Sizes;
 use std::sync::Arc;
 use strips::Team;
+use tile::Sizes;
 
 /// Warps as stages in time.
 #[derive(Debug, Clone, Copy)]
@@ -59,14 +62,21 @@ impl Strategy for WarpPipeline {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }
-        lanes::one_statement_of_levels(program).map(|_| ())
+        lanes::statements_of_levels(program)?;
+        if sizes::fills_registers(program) {
+            return Err(format!(
+                "rows of its {} fields leave no registers, even with one point in a lane",
+                program.statements.len()
+            ));
+        }
+        Ok(())
     }
 
     fn for_target(&self, program: &Program, target: Target) -> Result<(), String> {
-        match (target, bands::levels_of_bands(program)?) {
-            (Target::OpenMp, 2..) => Err(
-                "where steps read two levels it needs spare slots of the arrays, which are there for CUDA \
-                                         alone; use --target cuda"
+        match (target, bands::carried(program)?) {
+            (Target::OpenMp, Carried { spare: true, .. }) => Err(
+                "where steps read two levels, or overwrite the one that they read, it needs spare slots of the arrays, which \
+                 are there for CUDA alone; use --target cuda"
                     .to_owned(),
             ),
             _ => Ok(()),
@@ -74,7 +84,7 @@ impl Strategy for WarpPipeline {
     }
 
     fn needs_spare_slots(&self, program: &Program) -> bool {
-        bands::levels_of_bands(program) == Ok(2)
+        bands::carried(program).is_ok_and(|carried| carried.spare)
     }
 
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
@@ -106,14 +116,7 @@ impl Strategy for WarpPipeline {
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
         let bands = strips::bands(program, sizes);
-        let team = |sizes: Sizes, narrow: bool| Team {
-            program,
-            bands,
-            sizes,
-            reach: bands::reach_of_all(program),
-            field: program.statements[0].target,
-            narrow,
-        };
+        let team = |sizes: Sizes, narrow: bool| Team { bands, ..Team::new(program, sizes, narrow) };
         let wide = |team: &Team| team.wider();
         let mut teams = vec![("team", team(sizes, false), Vec::new())];
         if sizes.depth() > 1 {
@@ -126,8 +129,11 @@ impl Strategy for WarpPipeline {
         let narrow = team(sizes, true);
         let when = int(-1) - wide(&narrow);
         teams.push(("narrow", narrow, vec![when]));
-        let stored: Vec<_> =
-            teams.iter().enumerate().flat_map(|(kernel, (_, team, _))| team.stored(kernel)).collect();
+        let of_statement = |statement: usize| -> Vec<Supplier> {
+            let kernels = teams.iter().enumerate();
+            kernels.flat_map(|(kernel, (_, team, _))| team.stored(statement, kernel)).collect()
+        };
+        let stored: Vec<Vec<Supplier>> = (0..program.statements.len()).map(of_statement).collect();
         let launches = teams
             .iter()
             .enumerate()

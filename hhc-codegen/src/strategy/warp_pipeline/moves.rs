@@ -4,64 +4,65 @@ use super::strips::Team;
 use crate::int_expr::IntExpr;
 use crate::storage::{Part, Supplier};
 
-/// The transfers of a kernel, which are there as far as they are needed.
+/// The transfers of a kernel, which are there as far as they are needed; those of a field by its statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     /// Boundary columns: those at the left or the right end of a strip, or wherever they are.
-    Left,
-    Right,
-    Edges,
+    Left(usize),
+    Right(usize),
+    Edges(usize),
     /// A row behind the end of the band, or beside the domain.
-    On,
+    On(usize),
     /// From the arrays into the first link; the level before it.
-    Load,
-    LoadBefore,
+    Load(usize),
+    LoadBefore(usize),
     /// From the arrays into the rows of a coefficient that all warps read, by its place among those that are read.
     Weigh(usize),
     /// From the link before the warp into its ring, and back into the one behind it.
-    Receive,
-    Send,
+    Receive(usize),
+    Send(usize),
     /// The same of the level before.
-    ReceiveBefore,
-    SendBefore,
+    ReceiveBefore(usize),
+    SendBefore(usize),
     /// From the last link into the arrays; the level before it.
-    Store,
-    StoreBefore,
+    Store(usize),
+    StoreBefore(usize),
 }
+
+/// A move of the field of a statement.
+type OfField = fn(usize) -> Move;
+
+/// What moves of each field, all fields one after the other.
+const BY_FIELD: [&[OfField]; 5] = [
+    &[Move::Load, Move::LoadBefore],
+    &[Move::Store, Move::StoreBefore],
+    &[Move::Left, Move::Right, Move::Edges, Move::On],
+    &[Move::Receive, Move::ReceiveBefore],
+    &[Move::Send, Move::SendBefore],
+];
 
 impl Team<'_> {
     /// Its transfers, in order.
     pub(super) fn moves(&self) -> Vec<Move> {
-        let (left, right) = self.reach[1];
-        let is_there = |of: &Move| match of {
-            Move::Left => !self.narrow && left > 0,
-            Move::Right => !self.narrow && right > 0,
-            Move::Edges => self.narrow,
-            Move::LoadBefore | Move::ReceiveBefore | Move::SendBefore | Move::StoreBefore => {
+        let is_there = |of: &Move| match *of {
+            Move::Left(statement) => !self.narrow && self.boundary(statement).0 > 0,
+            Move::Right(statement) => !self.narrow && self.boundary(statement).1 > 0,
+            Move::Edges(_) => self.narrow,
+            Move::LoadBefore(_) | Move::ReceiveBefore(_) | Move::SendBefore(_) | Move::StoreBefore(_) => {
                 self.two_levels()
             }
-            Move::On | Move::Load | Move::Weigh(_) | Move::Receive | Move::Send | Move::Store => true,
+            Move::On(_)
+            | Move::Load(_)
+            | Move::Weigh(_)
+            | Move::Receive(_)
+            | Move::Send(_)
+            | Move::Store(_) => true,
         };
-        use Move::{
-            Edges, Left, Load, LoadBefore, On, Receive, ReceiveBefore, Right, Send, SendBefore, Store,
-            StoreBefore, Weigh,
-        };
-        let weights = (0..self.coefficients().len()).map(Weigh);
-        let all = [
-            Load,
-            LoadBefore,
-            Store,
-            StoreBefore,
-            Left,
-            Right,
-            Edges,
-            On,
-            Receive,
-            ReceiveBefore,
-            Send,
-            SendBefore,
-        ];
-        weights.chain(all).filter(is_there).collect()
+        let weights = (0..self.coefficients().len()).map(Move::Weigh);
+        let of_fields = BY_FIELD.iter().flat_map(|moves| {
+            (0..self.statements()).flat_map(|statement| moves.iter().map(move |of| of(statement)))
+        });
+        weights.chain(of_fields).filter(is_there).collect()
     }
 
     /// A transfer of the same kernel as a supplier.

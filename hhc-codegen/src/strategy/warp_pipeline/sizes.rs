@@ -1,11 +1,13 @@
 //! The tile sizes: points of a lane, steps of a warp, warps of a block, and rows of a stream.
 
+use super::lags::around;
+use super::strips::Team;
+use super::tile::Sizes;
 use crate::TileSizes;
 use crate::geometry::WARP;
-use crate::strategy::bands;
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
-use polyhedral::program::Program;
+use polyhedral::program::{Access, FieldRole, Program, Statement};
 use std::collections::BTreeSet;
 
 /// Their names.
@@ -20,31 +22,6 @@ const MOST_STEPS: i64 = 16;
 
 /// Rows of a stream where nobody says how large the grid is; with 1024 the compiler spills in heat2d on sm_80.
 const ROWS: i64 = 1000;
-
-/// The tile sizes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    /// Neighbouring points of a lane.
-    pub(super) points: i64,
-    /// Steps of a warp.
-    pub(super) steps: i64,
-    /// Warps of a block.
-    pub(super) warps: i64,
-    /// Rows that a block leaves.
-    pub(super) rows: i64,
-}
-
-impl Sizes {
-    /// Steps of a band.
-    pub(super) fn depth(&self) -> i64 {
-        self.steps * self.warps
-    }
-
-    /// Columns of a strip, with those that it shares with its neighbours.
-    pub(super) fn columns(&self) -> i64 {
-        WARP * self.points
-    }
-}
 
 pub(super) fn space(program: &Program) -> TileSpace {
     let size = |at: usize, meaning, along, most| TileSize {
@@ -76,11 +53,16 @@ pub(super) fn of(tile: &TileSizes) -> Sizes {
     Sizes { points, steps, warps, rows }
 }
 
+/// Columns of a strip that its neighbours have, too.
+fn ghosts(program: &Program, depth: i64) -> i64 {
+    let (left, right) = around(program)[1].ghosts(depth);
+    left + right
+}
+
 /// Whether a strip has points of its own.
 pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
     let sizes = of(tile);
-    let (low, high) = bands::reach_of_all(program)[1];
-    let ghosts = sizes.depth() * (low + high);
+    let ghosts = ghosts(program, sizes.depth());
     if ghosts < sizes.columns() {
         return Ok(());
     }
@@ -102,10 +84,24 @@ pub(super) fn short(sizes: Sizes) -> Sizes {
     Sizes { steps: 1, warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
 }
 
-/// Sizes that neither spill registers nor compute many points twice, the fastest of those that were tried on an H100.
+/// Sizes for several statements, from which the first is taken whose rows leave registers for the rest of the text.
+const OF_SEVERAL: [(i64, i64, i64); 6] = [(8, 3, 4), (8, 2, 4), (4, 3, 4), (4, 2, 4), (4, 1, 8), (2, 1, 8)];
+/// Registers that they may need, by the estimate.
+const OF_THE_ROWS: i64 = 190;
+
+fn of_several(program: &Program) -> (i64, i64, i64) {
+    let fits = |&&(points, steps, warps): &&(i64, i64, i64)| {
+        registers(program, Sizes { points, steps, warps, rows: ROWS }) <= OF_THE_ROWS
+    };
+    OF_SEVERAL.iter().find(fits).copied().unwrap_or((2, 1, 4))
+}
+
+/// Sizes that neither spill registers nor compute many points twice: of one statement, the fastest of those that were tried on an H100; of
+/// several, those that were counted.
 pub(super) fn default(program: &Program) -> TileSizes {
     let Demand { double, wide, diagonal, others, decides, .. } = Demand::of(program);
     let (points, steps, warps) = match (decides, double, wide) {
+        _ if program.statements.len() > 1 => of_several(program),
         // Rows of coefficients are in registers while a step reads them.
         (false, false, 0..=2) if others => (8, 2, 4),
         (false, true, 0..=2) if others => (4, 2, 4),
@@ -123,9 +119,9 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (false, true, 3..=4) => (6, 2, 4),
         (false, true, _) => (4, 1, 8),
     };
-    let (low, high) = bands::reach_of_all(program)[1];
     // As many warps as leave a strip three quarters of its columns.
-    let most = points * WARP / (4 * steps * (low + high)).max(1);
+    let of_a_warp = ghosts(program, steps) - ghosts(program, 0);
+    let most = (points * WARP / 4 - ghosts(program, 0)) / of_a_warp.max(1);
     let sizes = [points, steps, most.clamp(1, warps), ROWS];
     TileSizes::new(NAMES.into_iter().zip(sizes))
 }
@@ -138,24 +134,37 @@ fn resident(program: &Program, sizes: Sizes) -> i64 {
     (REGISTERS / (sizes.warps * WARP * registers(program, sizes))).max(1)
 }
 
+/// Registers that a thread is given at most.
+const MOST: i64 = 255;
+
+/// Whether a lane with a point of each row has no registers left.
+pub(super) fn fills_registers(program: &Program) -> bool {
+    registers(program, Sizes { points: 1, steps: 1, warps: 1, rows: 1 }) >= MOST
+}
+
 /// Registers that a thread is given: those of the rows, and others.
 pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     const OTHERS: i64 = 60;
-    const MOST: i64 = 255;
-    let (down, up) = bands::reach_of_all(program)[0];
-    let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
+    let team = Team::new(program, sizes, false);
+    let words = |statement: usize| program.field(team.field(statement)).element.bytes() as i64 / 4;
+    let of_all = |of: &dyn Fn(usize) -> i64| -> i64 {
+        (0..team.statements()).map(|statement| of(statement) * words(statement)).sum()
+    };
     // Of the level before a warp's first one, the rows until the first step has read them.
-    let before = if bands::levels_of_bands(program) == Ok(2) { up + 1 } else { 0 };
-    let rows = (sizes.steps * (down + up + 1) + before) * sizes.points * words;
-    let weights = rows_of_coefficients(program) as i64 * sizes.points * words;
+    let before = if team.two_levels() { team.up() + 1 } else { 0 };
+    let rows = of_all(&|statement| (sizes.steps * team.rows_of(statement) + before) * sizes.points);
+    let weights = rows_of_coefficients(program) as i64 * sizes.points * words(0);
     (rows + OTHERS.max(rows / 4) + weights).min(MOST)
 }
 
-/// Rows of coefficients that a step reads.
+/// Rows of coefficients that a step reads, of the statement that reads most of them.
 pub(super) fn rows_of_coefficients(program: &Program) -> usize {
-    let statement = &program.statements[0];
-    let others = statement.reads.iter().filter(|read| read.field != statement.target);
-    others.map(|read| (read.field.0, read.offset[0])).collect::<BTreeSet<_>>().len()
+    let rows = |statement: &Statement| {
+        let coefficient = |read: &&Access| program.field(read.field).role == FieldRole::Coefficient;
+        let rows = statement.reads.iter().filter(coefficient);
+        rows.map(|read| (read.field.0, read.offset[0])).collect::<BTreeSet<_>>().len()
+    };
+    program.statements.iter().map(rows).max().unwrap_or(0)
 }
 
 /// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
@@ -171,11 +180,10 @@ pub(super) fn with_rows(
 ) -> TileSizes {
     let sizes = of(tile);
     let at_once = multiprocessors * resident(program, sizes);
-    let reach = bands::reach_of_all(program);
-    let (low, high) = reach[1];
-    let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);
+    let own = (sizes.columns() - ghosts(program, sizes.depth())).max(1);
     let strips = ceil_div(size[1], own).max(1);
-    let more = sizes.depth() * (reach[0].0 + reach[0].1) + 2 * sizes.warps + 1;
+    let (before, behind) = around(program)[0].ghosts(sizes.depth());
+    let more = before + behind + 2 * sizes.warps + 1;
     tile.clone().with(NAMES[3], chunk(size[0], strips, at_once, 4, more))
 }
 

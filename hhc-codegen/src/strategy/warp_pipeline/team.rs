@@ -22,53 +22,59 @@
 //! Row `n + 1` of warp `w + 1` at position `c` is what warp `w` left one position before if the skew is `up*steps + 2`. All
 //! warps do the same but for two short parts, so that nearly all of the text has no branch.
 //!
+//! Of several statements, each of which computes a field of its own, all of that is so of each field, one statement after the other. They
+//! read what those before them have computed in the same step, so that the field of statement `k` is `d_k` rows behind
+//! ([`lags`](super::lags)): its newest row of level `t0 + steps*w + m` is `n - up*m - d_k`. Warps take it, hand it on and store it so
+//! many positions later.
+//!
 //! A strip is moved into the grid where it would begin or end beyond it. Then boundary columns are its first ones, or its
 //! last ones, and all that it loads exists. Grids narrower than a strip have one, and look at each point.
 
-use super::sizes::Sizes;
-use super::strips::{BLOCK_NAMES, MEMBER, POSITION, Team};
+use super::lags::{Source, source};
+use super::strips::{BLOCK_NAMES, MEMBER, Needed, POSITION, Team};
+use super::tile::Sizes;
 use crate::int_expr::int;
 use crate::plan::{Instance, Kernel, Loop, Role, RowOrder, decides_nothing};
 use crate::storage::{Memory, Read, Supplier, Sync};
 use crate::strategy::bands;
-use polyhedral::program::{Access, FieldRole, Program};
+use polyhedral::program::{Access, Program};
 
 /// Whether lanes may compute points that nobody needs, from values that are none.
 pub(super) fn computes_junk(program: &Program) -> bool {
-    decides_nothing(program, 0)
+    (0..program.statements.len()).all(|statement| decides_nothing(program, statement))
 }
 
 impl Team<'_> {
     fn read(&self, access: &Access) -> Read {
-        if self.program.field(access.field).role == FieldRole::Coefficient {
-            return self.coefficient(access);
+        match source(self.program, access) {
+            Source::Coefficient(_) => self.coefficient(access),
+            Source::Field(statement, _) => self.out_of_ring(statement, &(Self::group() + access.time)),
         }
-        self.out_of_ring(&(Self::group() + access.time))
     }
 
-    fn instance(&self) -> Instance {
+    fn instance(&self, number: usize) -> Instance {
         let next = Self::group() + 1;
-        let row = self.row_after(&next);
-        let owned = int(self.sizes.depth());
-        let statement = &self.program.statements[0];
+        let row = self.row_after(number, &next);
+        let statement = &self.program.statements[number];
+        let stage = self.first_stage() + next.clone();
         Instance {
-            statement: 0,
+            statement: number,
             step: self.step(),
-            ranges: self.row(&(self.first_stage() + next.clone()), &row),
+            ranges: self.row(Needed::Field(number), &stage, &row),
             in_full_tiles: true,
-            role: Role::Copies { owned: vec![self.interval(&owned, 0), self.interval(&owned, 1)] },
-            when: self.runs(&row),
+            role: Role::Copies { owned: self.owned() },
+            when: self.runs(number, &row),
             junk: computes_junk(self.program).then(|| self.lanes(&row)),
             order: RowOrder::Parallel { repeats: true },
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
-            writes: vec![self.ring(next)],
+            writes: vec![self.ring(number, next)],
             sync: Sync::Warp,
             joined: false,
         }
     }
 
-    /// The kernel; `stored` are those who left the level before the band.
-    pub(super) fn kernel(&self, name: &str, stored: &[Supplier]) -> Kernel {
+    /// The kernel; `stored` are those who left the level before the band, by statement.
+    pub(super) fn kernel(&self, name: &str, stored: &[Vec<Supplier>]) -> Kernel {
         let block = |d: usize| {
             let (_, end) = self.domain(d);
             let high = match self.narrow && d == 1 {
@@ -78,7 +84,6 @@ impl Team<'_> {
             Loop { variable: BLOCK_NAMES[d], low: int(0), high }
         };
         let Sizes { steps, warps, .. } = self.sizes;
-        let last_row = self.interval(&int(self.sizes.depth()), 0).high.min(self.domain(0).1 - 1);
         let plural = |count: i64| if count == 1 { "" } else { "s" };
         Kernel {
             name: name.to_owned(),
@@ -94,12 +99,12 @@ impl Team<'_> {
             bindings: self.bands.bindings().into_iter().chain([self.first_column()]).collect(),
             // To the last row that the last warp leaves.
             sub_tiles: vec![
-                Loop { variable: POSITION, low: self.first_position(), high: last_row + self.stored_after() },
+                Loop { variable: POSITION, low: self.first_position(), high: self.last_position() },
                 Loop { variable: MEMBER, low: int(0), high: int(warps - 1) },
             ],
             team: true,
             rows: Loop { variable: bands::ROW, low: int(0), high: int(steps - 1) },
-            instances: vec![self.instance()],
+            instances: (0..self.statements()).map(|statement| self.instance(statement)).collect(),
             memory: Memory::Storages,
             storages: self.storages(),
             transfers: self.moves().into_iter().map(|of| self.transfer(of, stored)).collect(),

@@ -197,10 +197,13 @@ impl<'a> Team<'a> {
                 body.push(array.note(storage.comment.as_str()));
             }
         }
+        // What several statements use is one constant.
+        let mut declared = BTreeSet::new();
         for instance in &self.kernel.instances {
             let statement = &program.statements[instance.statement];
             let constants = constants::all(program, self.names, statement, Source::Arguments, "now");
-            body.extend(constants.iter().map(|constant| {
+            let new = constants.iter().filter(|constant| declared.insert(constant.name.clone()));
+            body.extend(new.map(|constant| {
                 let value = call("tw_kept", [constant.value.clone()]);
                 constants::Constant { value, ..constant.clone() }.declaration()
             }));

@@ -340,7 +340,8 @@ impl Team<'_> {
         match slot {
             Some(slot) if self.plan.slots(field) > slots => {
                 let first = expr(slot).lt(slots);
-                (first.select(name(own), name(spare_name(own))), Some(slot.clone().modulo(slots)))
+                let within = (slots > 1).then(|| slot.clone().modulo(slots));
+                (first.select(name(own), name(spare_name(own))), within)
             }
             _ => (name(own), slot.cloned()),
         }
