@@ -116,7 +116,7 @@ impl Inliner<'_> {
             let reason = "it is called under a condition or in the head of a loop, and more than a value";
             return refuse(name, place, reason, Some((head, "defined here")));
         };
-        let result = self.fresh("result");
+        let result = self.fresh(&format!("value_of_{name}"));
         let value = |span: &Span| Expr { kind: ExprKind::Name(result.clone()), span: span.clone() };
         let assigned = |stmt: &Stmt| match &stmt.kind {
             StmtKind::Return(Some(returned)) => Some(Stmt {

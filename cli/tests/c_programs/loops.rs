@@ -166,6 +166,7 @@ fn as_people_write_them() {
     same("converges_somehow.c", &[], &[]);
     same("steps_by_macros.c", &[], &[]);
     same("changes_counted.c", &[], &[]);
+    same("changes_at_first.c", &[], &[]);
     same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("backwards.c", &[], &[]);
     same("step_by_step.c", &[], &[]);

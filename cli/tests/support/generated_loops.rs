@@ -78,6 +78,15 @@ fn generator(number: u64, branches: bool) -> Generator {
         [Nothing, Nothing, Nothing, Maximum, Maximum, Squares, Magnitudes, Sum, Flag, Count][dice.roll(10)];
     let whole = matches!(reduction, Flag | Count) && !dice.one_in(3);
     let in_place = dice.one_in(7) && storage != Levels && matches!(edges, Fixed | Behind);
+    // Steps that run together have no periodic ghost cells, and what their sweeps reduce under a condition nobody reads.
+    let (edges, reduction) = match branches {
+        true => (
+            [Fixed, Fixed, Guarded, Clamped, Around, Behind][dice.roll(6)],
+            if dice.one_in(5) { reduction } else { Nothing },
+        ),
+        false => (edges, reduction),
+    };
+    let in_place = in_place && matches!(edges, Fixed | Behind);
     Generator { dice, element, storage, edges, reduction, whole, in_place, branches }
 }
 
@@ -182,11 +191,11 @@ impl Generator {
             "err < 50",
         ]);
         let (row, here) = (self.next("1", "j"), self.now("1", "j"));
-        let other = match self.dice.roll(5) {
-            0 => String::new(),
-            1 => format!("        {} = 0.25;\n", self.next("2", "2")),
-            2 => "        dt *= 0.99;\n".to_owned(),
-            3 => format!(
+        let other = match self.dice.roll(12) {
+            0..4 => String::new(),
+            4..7 => format!("        {} = 0.25;\n", self.next("2", "2")),
+            7 => "        dt *= 0.99;\n".to_owned(),
+            8 => format!(
                 "        for (int j = 1; j < n - 1; j++) {row} = 0.5 * {here} + dt;\n        err += 0.5;\n"
             ),
             _ => format!("        for (int j = 0; j < n; j++) {row} = 0.5 * {here};\n"),
@@ -331,7 +340,8 @@ impl Generator {
             body += &self.behind();
         }
         let point = self.next("m / 2", "n / 2");
-        if self.dice.one_in(3) {
+        let often = if self.branches { 8 } else { 3 };
+        if self.dice.one_in(often) {
             body += &match self.dice.roll(5) {
                 0 => format!("        {point} += sin(0.3 * t);\n"),
                 1 => format!("        if (t < 9) {point} += signal[t % 64];\n"),

@@ -115,13 +115,12 @@ impl Flag<'_> {
     }
 
     /// `if (same && a != b) same = 0;`: the first point at which the rest holds sets it, if none has before. So each point asks as
-    /// if none had.
+    /// if none had. What else would happen there, at the first point alone, keeps the condition, which is no test then.
     fn ask_at_first(&self, stmt: &mut Stmt) {
         stmt.walk_mut(&mut |part| {
-            let mut sets = false;
-            part.walk_expressions(&mut |expr| sets |= leaves(expr, &self.name).is_some());
+            let only_sets = self.only_sets(part);
             if let StmtKind::If(condition, ..) = &mut part.kind
-                && sets
+                && only_sets
             {
                 condition.walk_mut(&mut |part| {
                     if is_name(part, &self.name) {
@@ -130,6 +129,19 @@ impl Flag<'_> {
                 });
             }
         });
+    }
+
+    /// Whether a statement sets it, under conditions or not, and does nothing else.
+    fn only_sets(&self, stmt: &Stmt) -> bool {
+        match &stmt.kind {
+            StmtKind::Empty => true,
+            StmtKind::Block(list) => list.iter().all(|stmt| self.only_sets(stmt)),
+            StmtKind::Expr(expr) => leaves(expr, &self.name).is_some(),
+            StmtKind::If(_, then, otherwise) => {
+                self.only_sets(then) && otherwise.iter().all(|otherwise| self.only_sets(otherwise))
+            }
+            _ => false,
+        }
     }
 
     /// Notes in a variable of each point whether it sets the flag; `kept` keeps its bits.

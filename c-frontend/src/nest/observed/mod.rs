@@ -102,10 +102,19 @@ pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>>
 /// The same where loops over colours are taken apart; `None` if there are none, or that does not help.
 pub(super) fn split_unrolled(region: &Region, found: &Found<'_>) -> Option<Split> {
     let whole = flat::statements(region, found.body);
+    let head: Vec<&Expr> = match found.source {
+        Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
+        Loop::While(source) => vec![&source.condition],
+    };
     let mut list = Vec::new();
     for (at, stmt) in whole.iter().enumerate() {
-        let others = whole.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, stmt)| stmt);
-        match unrolled::rounds(region, stmt, others) {
+        let others = whole.iter().enumerate().filter(|(other, _)| *other != at);
+        let names = others.flat_map(|(_, stmt)| names::within(stmt));
+        match unrolled::rounds(
+            region,
+            stmt,
+            &names.chain(head.iter().flat_map(|expr| names::of(expr))).collect(),
+        ) {
             Some(rounds) => list.extend(rounds),
             None => list.push(stmt.clone()),
         }

@@ -2,29 +2,34 @@
 
 use super::names;
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
-use crate::integer::literal;
+use crate::integer::{IntType, literal};
 use crate::nest::counter::counter;
 use crate::nest::same_names;
 use crate::nest::targets::indexes_target;
 use crate::parse::Region;
+use std::collections::HashSet;
 
 /// Most rounds of such a loop.
 const MOST_ROUNDS: i64 = 8;
 
 /// The rounds of a loop whose index is a number in each, and chooses points by its parity, not by being a subscript. `others`: the
-/// other statements of the body, which must not ask for the index.
-pub(super) fn rounds<'s>(
-    region: &Region,
-    stmt: &Stmt,
-    mut others: impl Iterator<Item = &'s Stmt>,
-) -> Option<Vec<Stmt>> {
+/// names in the rest of the time loop, which must not ask for the index.
+pub(super) fn rounds(region: &Region, stmt: &Stmt, others: &HashSet<String>) -> Option<Vec<Stmt>> {
     let StmtKind::For(source) = &stmt.kind else { return None };
     let own = counter(source).ok()?;
     let name = &own.name;
     let (first, limit) = (literal(&own.first)?, literal(&own.limit)?);
     let sign = if own.descending { -1 } else { 1 };
     let rounds = (limit - first) * sign + i64::from(own.inclusive);
-    if own.by != 1 || !(1..=MOST_ROUNDS).contains(&rounds) || indexes_target(&source.body, name) {
+    // The numbers that stand for it have the type `int`.
+    let declared = source.start.iter().find_map(|start| match &start.kind {
+        StmtKind::Declaration(list) => list.first(),
+        _ => region.variables.get(name),
+    });
+    let is_int = declared
+        .and_then(|one| IntType::of(&one.ctype))
+        .is_some_and(|own| own.promoted() == IntType::INT && own.has(limit.into()));
+    if own.by != 1 || !is_int || !(1..=MOST_ROUNDS).contains(&rounds) || indexes_target(&source.body, name) {
         return None;
     }
     // Something in it runs over points, and nothing has the index for a subscript, changes it or hides it.
@@ -43,8 +48,7 @@ pub(super) fn rounds<'s>(
         ExprKind::Unary(crate::ast::UnaryOp::Address, of) => plain &= !of.mentions(name),
         _ => {}
     });
-    let free = own.type_name.is_some()
-        || (!region.used_behind.contains(name) && others.all(|other| !names::within(other).contains(name)));
+    let free = own.type_name.is_some() || (!region.used_behind.contains(name) && !others.contains(name));
     if !loops || !plain || !free || !names::within(&source.body).contains(name) {
         return None;
     }
