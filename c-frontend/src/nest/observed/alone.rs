@@ -73,6 +73,11 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     let Run { range: run, residue } =
         runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
     let run = if residue.is_empty() { without_points(list, run) } else { run };
+    // The rest of the step stays the program's text, in which elements of small arrays have no names.
+    let used: HashSet<String> = list[run.clone()].iter().flat_map(names::within).collect();
+    if list[..run.start].iter().any(|stmt| declares_elements(stmt, &used)) {
+        return None;
+    }
     let needed = needed::needed(&region, list[run.clone()].iter(), &[]);
     let part = |at: usize| match kept(at) {
         true => Some(list[at].clone()),
@@ -124,6 +129,17 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         residue: residue.behind,
     };
     Some(Split { region, body, observed, index, level })
+}
+
+/// Whether a statement declares an element of a small array, `row_0` of `double row[3]`, that is used.
+fn declares_elements(stmt: &Stmt, used: &HashSet<String>) -> bool {
+    let StmtKind::Declaration(list) = &stmt.kind else { return false };
+    let is_element = |one: &Variable| {
+        let number = one.name.rsplit_once('_').map(|(_, number)| number);
+        one.span.len() != one.name.len()
+            && number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    list.iter().any(|one| used.contains(&one.name) && is_element(one))
 }
 
 /// The place of the statement of a time loop's body that a place lies in, which may be that of a function that it calls; but
