@@ -152,7 +152,11 @@ fn ahead<'a>(region: &'a Region, list: &[Stmt]) -> Option<Ahead<'a>> {
             }
         });
         stmt.walk_expressions(&mut |part| match &part.kind {
-            ExprKind::Name(name) => plain &= pointer_of(name) == name || !is_moved(pointer_of(name)),
+            ExprKind::Name(name) => {
+                let (array, pointer) = (array_of(name), pointer_of(name));
+                plain &= array == name || !is_moved(array);
+                plain &= pointer == array || !is_moved(pointer);
+            }
             ExprKind::Other(_, text) => {
                 plain &= !crate::preprocess::words(text).into_iter().any(is_moved);
             }
@@ -407,7 +411,7 @@ fn shape_text(ctype: &CType) -> String {
 
 /// Whether statements have anything to do with a pointer or what it points to, by the name of a member, too.
 fn mentions(list: &[Stmt], name: &str) -> bool {
-    names_of(list).iter().any(|other| pointer_of(other) == name)
+    names_of(list).iter().any(|other| array_of(other) == name || pointer_of(other) == name)
 }
 
 /// The names in a list of statements.
