@@ -13,7 +13,8 @@ use nested::versions::Versions;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tilewright::adaptive::KEPT;
-use tilewright::adaptive::nested::{self as several, Facts, Request, Use};
+use tilewright::adaptive::nested::{self as several, Facts, Request};
+use tilewright::adaptive::nested_costs::{Runs, Use};
 use tilewright::adaptive::nested_uses::NestedUses;
 
 /// The report of `nested compile`.
@@ -128,13 +129,15 @@ fn adaptive(
     })?;
     let request = Request {
         computations: &computations,
-        uses: &uses,
-        threads: threads(listed.threads),
+        runs: Runs {
+            uses: &uses,
+            threads: threads(listed.threads),
+            repeat: listed.repeat,
+            mode,
+            close: listed.close,
+        },
         candidates: listed.candidates,
         most: listed.implementations,
-        repeat: listed.repeat,
-        mode,
-        close: listed.close,
     };
     let portfolio = several::portfolio(&versions, &request, session)?;
     let files = portfolio.emit(&versions)?;

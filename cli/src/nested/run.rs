@@ -18,7 +18,7 @@ use nested::openmp::generate;
 use nested::program::Program;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use tilewright::adaptive::nested::run_failed;
+use tilewright::adaptive::nested_costs::run_failed;
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
 use toolchain::driver::Device;

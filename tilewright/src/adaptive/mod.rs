@@ -11,7 +11,7 @@ mod costs;
 mod learn;
 mod listed;
 pub mod nested;
-mod nested_costs;
+pub mod nested_costs;
 pub mod nested_uses;
 pub mod uses;
 

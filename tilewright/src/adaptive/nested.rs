@@ -2,51 +2,32 @@
 //! chooses among them at each call (S. Muralidharan, as in [`super`], section 5.4).
 
 use super::learn::{Known, Worth, failed, few_of, on_machine};
-use super::nested_costs::measured;
+use super::nested_costs::{Runs, measured};
 use crate::error::{Error, Result};
 use crate::observer::{Observer, stage_of};
 use adaptive::model::Model;
 use adaptive::{emit, model_file};
-use execution::ExecutionError;
 use nested::analysis::policy::implementations;
 use nested::analysis::{Implementation, schedule};
-use nested::data::{Array, Inputs, arranged};
+use nested::data::{Array, arranged};
 use nested::emit::generated::{Mode, prepared};
-use nested::native::RunError;
 use nested::openmp::{Ranged, Variant, chooser, several};
 use nested::package::{File, package_several};
-use nested::program::Program;
 use nested::versions::Versions;
 use serde::Serialize;
 use toolchain::machine::cpu_name;
-
-/// What a program will be given.
-pub struct Use {
-    /// What it is called.
-    pub name: String,
-    /// The data.
-    pub inputs: Inputs,
-}
 
 /// What is wanted.
 pub struct Request<'a> {
     /// Of each version the computation whose implementations are tried, among those of [`prepared`]; the others have their
     /// default ones.
     pub computations: &'a [usize],
-    /// What for: one use at least.
-    pub uses: &'a [Use],
-    /// Threads.
-    pub threads: usize,
+    /// What for, one use at least, and how they are run.
+    pub runs: Runs<'a>,
     /// Implementations that are measured, and those that are kept, at most.
     pub candidates: usize,
     /// Implementations of the library at most.
     pub most: usize,
-    /// Runs of each that are timed before those that are near the best run in turn.
-    pub repeat: usize,
-    /// How floating-point numbers are summed.
-    pub mode: Mode,
-    /// By how much results of two versions may differ, relative to the greater number and 1.
-    pub close: f64,
 }
 
 /// One of several versions.
@@ -124,24 +105,13 @@ pub fn spread(count: usize, budget: usize) -> Vec<usize> {
     std::iter::once(0).chain(rest).collect()
 }
 
-/// Why a run gave no result, with the place in the program.
-pub fn run_failed(program: &Program, error: RunError) -> Error {
-    match error {
-        RunError::Input(error) => Error::wrong_input(error.to_string()),
-        RunError::Fault(fault) => fault.diagnostics(&program.source).into(),
-        RunError::Toolchain(error) => error.into(),
-        RunError::Interrupted => ExecutionError::Interrupted.into(),
-        error @ RunError::Memory(..) => Error::infeasible(error.to_string()),
-    }
-}
-
 /// Chooses implementations, and learns when each is the best.
 ///
 /// # Errors
 /// No compiler, data that does not fit, an interruption; results that differ, which are a mistake of ours.
 pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Observer) -> Result<Portfolio> {
     let nothing = || Error::wrong_input("there is nothing to choose for");
-    if request.uses.is_empty() {
+    if request.runs.uses.is_empty() {
         return Err(nothing());
     }
     let interface = &versions.interface;
@@ -164,14 +134,14 @@ pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Obse
             .push(VersionFacts { program: program.name.clone(), computation: computation.name.clone() });
     }
     let costs = stage_of(observer, "timing implementations", all.len() as u64, |progress| {
-        measured(versions, &all, request, progress)
+        measured(versions, &all, &request.runs, progress)
     })?;
     let own = versions.features();
     let mut uses = Vec::new();
-    for used in request.uses {
+    for used in request.runs.uses {
         let given: Vec<Array> =
             arranged(interface, &used.inputs).map_err(|error| Error::wrong_input(error.to_string()))?;
-        let values = own.iter().map(|own| own.value(interface, &given, request.threads)).collect();
+        let values = own.iter().map(|own| own.value(interface, &given, request.runs.threads)).collect();
         uses.push((used.name.clone(), values));
     }
     let names: Vec<String> = own.iter().map(|own| own.name.clone()).collect();
@@ -199,7 +169,7 @@ pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Obse
         machine: machine.clone(),
         measured: all.len(),
         most: request.most,
-        uses: request.uses.len(),
+        uses: request.runs.uses.len(),
         kept_of_best: learned.kept_of_best,
         kept_by_most: learned.kept_by_most,
         worth: learned.worth,
@@ -208,7 +178,7 @@ pub fn portfolio(versions: &Versions, request: &Request<'_>, observer: &dyn Obse
     let features = own.into_iter().zip(ranges).map(|(feature, range)| Ranged { feature, range }).collect();
     let chosen = learned.few.iter().map(|&at| all[at].clone()).collect();
     let model = on_machine(learned.model, &machine);
-    Ok(Portfolio { facts, chosen, model, features, mode: request.mode })
+    Ok(Portfolio { facts, chosen, model, features, mode: request.runs.mode })
 }
 
 /// Values for which a choice is believed: those between half of the least and twice the greatest that was measured.

@@ -1,12 +1,13 @@
 //! What implementations of a nested program cost, measured on this computer. Results that differ are found on the way.
 
-use super::nested::{Request, run_failed};
 use crate::error::{Error, Result};
+use execution::ExecutionError;
 use nested::analysis::Implementation;
-use nested::data::Output;
+use nested::data::{Inputs, Output};
 use nested::emit::generated::Mode;
 use nested::native::{Native, Prepared, RunError, Shared, options};
 use nested::openmp::{Variant, generate};
+use nested::program::Program;
 use nested::versions::Versions;
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
@@ -29,6 +30,39 @@ const BUDGET_S: f64 = 1.0;
 const AS_GOOD: f64 = 1.0 / PASSES as f64;
 const FIRST_IS_GOOD: f64 = 1.05;
 
+/// What a program will be given.
+pub struct Use {
+    /// What it is called.
+    pub name: String,
+    /// The data.
+    pub inputs: Inputs,
+}
+
+/// What implementations are run with, and how.
+pub struct Runs<'a> {
+    /// The data.
+    pub uses: &'a [Use],
+    /// Threads.
+    pub threads: usize,
+    /// Runs of each that are timed before those that are near the best run in turn.
+    pub repeat: usize,
+    /// How floating-point numbers are summed.
+    pub mode: Mode,
+    /// By how much results of two versions may differ, relative to the greater number and 1.
+    pub close: f64,
+}
+
+/// Why a run gave no result, with the place in the program.
+pub fn run_failed(program: &Program, error: RunError) -> Error {
+    match error {
+        RunError::Input(error) => Error::wrong_input(error.to_string()),
+        RunError::Fault(fault) => fault.diagnostics(&program.source).into(),
+        RunError::Toolchain(error) => error.into(),
+        RunError::Interrupted => ExecutionError::Interrupted.into(),
+        error @ RunError::Memory(..) => Error::infeasible(error.to_string()),
+    }
+}
+
 /// Seconds of a run: `costs[implementation][use]`. Each is timed alone with all uses; then, for each use, those near the best run
 /// in turn. Results of a version are those of its first implementation, bit for bit, and those of all versions are close.
 ///
@@ -37,35 +71,35 @@ const FIRST_IS_GOOD: f64 = 1.05;
 pub fn measured(
     versions: &Versions,
     all: &[Variant],
-    request: &Request<'_>,
+    runs: &Runs<'_>,
     progress: &dyn Fn(i64),
 ) -> Result<Vec<Vec<f64>>> {
     let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
     let cache = Cache::open()?;
-    let options = options(true, request.mode == Mode::Fast);
+    let options = options(true, runs.mode == Mode::Fast);
     let mut natives = Vec::new();
     for (number, Variant { version, chosen }) in all.iter().enumerate() {
         interrupt::check()?;
         let program = &versions.programs[*version];
-        let generated = generate(program, chosen, request.mode, &program.name);
+        let generated = generate(program, chosen, runs.mode, &program.name);
         let built = Native::build(program, generated, &compiler, &options, &cache);
         natives.push(built.map_err(|error| run_failed(program, error))?);
         progress(number as i64 + 1);
     }
-    let mut costs = vec![vec![f64::INFINITY; request.uses.len()]; all.len()];
-    for at in 0..request.uses.len() {
-        for (costs, cost) in costs.iter_mut().zip(alone(versions, all, &natives, request, at)?) {
+    let mut costs = vec![vec![f64::INFINITY; runs.uses.len()]; all.len()];
+    for at in 0..runs.uses.len() {
+        for (costs, cost) in costs.iter_mut().zip(alone(versions, all, &natives, runs, at)?) {
             costs[at] = cost;
         }
     }
     let alone = |at: usize| costs.iter().map(|costs| costs[at]).collect::<Vec<f64>>();
-    let alone: Vec<Vec<f64>> = (0..request.uses.len()).map(alone).collect();
+    let alone: Vec<Vec<f64>> = (0..runs.uses.len()).map(alone).collect();
     let near: Vec<Vec<usize>> = alone.iter().map(|alone| near_the_best(alone)).collect();
     let mut times: Vec<Vec<Vec<f64>>> = near.iter().map(|near| vec![Vec::new(); near.len()]).collect();
     for _ in 0..PASSES {
         for ((at, near), times) in near.iter().enumerate().zip(&mut times).filter(|(own, _)| own.1.len() > 1)
         {
-            in_turn(versions, all, &natives, request, (at, near), times)?;
+            in_turn(versions, all, &natives, runs, (at, near), times)?;
         }
     }
     for (at, ((alone, near), times)) in alone.iter().zip(&near).zip(&times).enumerate() {
@@ -89,10 +123,10 @@ fn alone(
     versions: &Versions,
     all: &[Variant],
     natives: &[Native],
-    request: &Request<'_>,
+    runs: &Runs<'_>,
     at: usize,
 ) -> Result<Vec<f64>> {
-    let used = &request.uses[at];
+    let used = &runs.uses[at];
     let mut expected: Vec<Option<Vec<Output>>> = vec![None; versions.programs.len()];
     let mut costs = Vec::new();
     let mut data = Shared::default();
@@ -101,13 +135,13 @@ fn alone(
         let program = &versions.programs[*version];
         let mut timed = || -> std::result::Result<(f64, Option<Vec<Output>>), RunError> {
             let mut own = native.prepare_shared(&mut data, || versions.inputs_of(*version, &used.inputs))?;
-            own.run(request.threads)?;
-            let calls = calls(own.run(request.threads)?);
+            own.run(runs.threads)?;
+            let calls = calls(own.run(runs.threads)?);
             let mut least = f64::INFINITY;
-            for _ in 0..request.repeat.max(1) {
-                least = least.min(seconds(&mut own, request.threads, calls)?);
+            for _ in 0..runs.repeat.max(1) {
+                least = least.min(seconds(&mut own, runs.threads, calls)?);
             }
-            Ok((least, (request.mode == Mode::Deterministic).then(|| own.outputs())))
+            Ok((least, (runs.mode == Mode::Deterministic).then(|| own.outputs())))
         };
         let (least, found) = timed().map_err(|error| run_failed(program, error))?;
         costs.push(least);
@@ -121,7 +155,7 @@ fn alone(
         }
         if let Some(other) = expected[0].as_ref().filter(|_| first && *version > 0) {
             let names = (versions.programs[0].name.as_str(), program.name.as_str());
-            agree(versions, names, (other, &found), &used.name, request.close)?;
+            agree(versions, names, (other, &found), &used.name, runs.close)?;
         }
     }
     Ok(costs)
@@ -155,24 +189,24 @@ fn in_turn(
     versions: &Versions,
     all: &[Variant],
     natives: &[Native],
-    request: &Request<'_>,
+    runs: &Runs<'_>,
     (at, near): (usize, &[usize]),
     times: &mut [Vec<f64>],
 ) -> Result<()> {
     let program = |one: usize| &versions.programs[all[one].version];
-    let mut runs: Vec<Prepared<'_>> = Vec::new();
+    let mut ready: Vec<Prepared<'_>> = Vec::new();
     let mut once = Vec::new();
     let mut data = Shared::default();
     for &one in near {
         interrupt::check()?;
         let mut timed = || {
-            let inputs = || versions.inputs_of(all[one].version, &request.uses[at].inputs);
+            let inputs = || versions.inputs_of(all[one].version, &runs.uses[at].inputs);
             let mut own = natives[one].prepare_shared(&mut data, inputs)?;
-            own.run(request.threads)?;
-            once.push(own.run(request.threads)?);
+            own.run(runs.threads)?;
+            once.push(own.run(runs.threads)?);
             Ok(own)
         };
-        runs.push(timed().map_err(|error| run_failed(program(one), error))?);
+        ready.push(timed().map_err(|error| run_failed(program(one), error))?);
     }
     let turn_s: f64 = once.iter().map(|&once| once + once.max(LEAST_S)).sum();
     let turns = ((BUDGET_S / turn_s) as usize).clamp(TURNS.0, TURNS.1);
@@ -181,8 +215,8 @@ fn in_turn(
         for place in (0..near.len()).map(|place| (place + turn) % near.len()) {
             let mut timed = || {
                 // What the others left in the caches is no part of it.
-                runs[place].run(request.threads)?;
-                seconds(&mut runs[place], request.threads, calls(once[place]))
+                ready[place].run(runs.threads)?;
+                seconds(&mut ready[place], runs.threads, calls(once[place]))
             };
             times[place].push(timed().map_err(|error| run_failed(program(near[place]), error))?);
         }
