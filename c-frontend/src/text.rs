@@ -163,3 +163,22 @@ pub fn without_parentheses(text: &str) -> String {
     }
     inner.to_owned()
 }
+
+/// The type of what a pointer points to.
+pub fn pointed_to(ctype: &CType) -> String {
+    match ctype {
+        CType::Pointer(inner) | CType::Array(inner, _) => shape_text(inner),
+        other => shape_text(other),
+    }
+}
+
+fn shape_text(ctype: &CType) -> String {
+    match ctype {
+        CType::Array(inner, extent) => {
+            let extent = extent.as_ref().map(|extent| c_text(extent, &|_| None)).unwrap_or_default();
+            format!("[{extent}]{}", shape_text(inner))
+        }
+        CType::Pointer(inner) => format!("*{}", shape_text(inner)),
+        other => type_text(other),
+    }
+}

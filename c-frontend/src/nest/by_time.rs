@@ -8,7 +8,7 @@ use super::loops::{Chosen, Turns};
 use super::scalars::{assigned, assigned_arrays, declared};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::parse::Region;
-use crate::text::{array_of, c_text};
+use crate::text::{array_of, c_text, pointed_to};
 
 /// The statements of a step, in which what was chosen stands for itself.
 pub(super) struct Found {
@@ -187,7 +187,8 @@ fn choice(region: &Region, value: &Expr) -> Option<(Expr, String, String)> {
     let ctype = |name: &String| region.variables.get(name).map(|one| &one.ctype);
     let numbers =
         |own: &CType| own.depth() > 0 && matches!(own.element(), CType::Integer { .. } | CType::Floating(_));
-    let pointers = ctype(x).is_some_and(numbers) && ctype(x) == ctype(y) && x != y;
+    let shape = |name: &String| ctype(name).map(pointed_to);
+    let pointers = ctype(x).is_some_and(numbers) && shape(x) == shape(y) && x != y;
     (pointers && is_plain(condition)).then(|| ((**condition).clone(), x.clone(), y.clone()))
 }
 

@@ -13,7 +13,7 @@ use super::refusal::{Result, limitation};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::parse::Region;
-use crate::text::{MemberOf, array_of, c_text, type_text};
+use crate::text::{MemberOf, array_of, pointed_to};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{BTreeMap, HashSet};
@@ -388,25 +388,6 @@ fn only_read<T>(name: &str, rest: &[Stmt], span: &Span) -> Result<T> {
         .note("sizes, and other values that loops over space do not compute, have to be the same in each step")
         .hint("read them into variables before the time loop, if all of the pointers lead to the same: `int size = *n;`");
     Err(Box::new(reason))
-}
-
-/// The type of what a pointer points to.
-fn pointed_to(ctype: &CType) -> String {
-    match ctype {
-        CType::Pointer(inner) | CType::Array(inner, _) => shape_text(inner),
-        other => shape_text(other),
-    }
-}
-
-fn shape_text(ctype: &CType) -> String {
-    match ctype {
-        CType::Array(inner, extent) => {
-            let extent = extent.as_ref().map(|extent| c_text(extent, &|_| None)).unwrap_or_default();
-            format!("[{extent}]{}", shape_text(inner))
-        }
-        CType::Pointer(inner) => format!("*{}", shape_text(inner)),
-        other => type_text(other),
-    }
 }
 
 /// Whether statements have anything to do with a pointer or what it points to, by the name of a member, too.

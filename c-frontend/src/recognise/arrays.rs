@@ -347,6 +347,11 @@ impl Forms {
             form.positions.push(position);
         }
         form.by_time = cell.from.is_none();
+        // Pointers that a step chooses, and that are the same in each: `t % 2 ? a : b` where `t` counts by two.
+        if !form.turns.is_empty() && cell.buffer.is_none() {
+            let message = format!("what `{}` points to does not take turns from step to step", element.array);
+            return fail(Diagnostic::limitation(codes::TIME_SUBSCRIPT, element.span.clone(), message));
+        }
         if let (Some(from), Some((_, of))) = (&cell.from, cell.buffer)
             && form.turns.is_empty()
         {

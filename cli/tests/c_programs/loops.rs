@@ -239,6 +239,18 @@ fn numbers_in_turn() {
     same("first_steps.c", &[], &[]);
 }
 
+/// Pointers that each step chooses by its time take turns only where they change from step to step: one loop runs all steps together,
+/// those whose time counts by two or three one at a time.
+#[test]
+fn pointers_chosen_by_time() {
+    let file = program("chosen_by_time.c").display().to_string();
+    let report = tilewright(&["check", &file, "--quick", "--threads", "2", "--json"]).json();
+    assert_eq!(report["equal"], true, "{report:#}");
+    let regions = report["regions"].as_array().unwrap();
+    let together = regions.iter().filter(|region| region["tiled"] == 1).count();
+    assert_eq!((together, regions.len()), (1, 4), "{report:#}");
+}
+
 /// Pointers to structures that take turns: four loops run all steps together, three of them as they are written where sizes differ.
 #[test]
 fn structures_in_turn() {

@@ -155,6 +155,15 @@ pub fn with_storages() -> impl Iterator<Item = &'static dyn Strategy> {
     FOUND.iter().copied()
 }
 
+/// A small plan whose OpenMP text there is.
+pub fn small_plan_in_openmp(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    seed: usize,
+) -> Option<KernelPlan> {
+    strategy.for_target(program, Target::OpenMp).ok().and_then(|()| small_plan(program, strategy, seed))
+}
+
 /// The smallest hexagon that is legal for a half height of `steps` time steps, some points wider.
 pub fn hexagonal_tile(program: &Program, steps: i64, wider: i64, classical: &[i64]) -> TileSizes {
     hexagonal_tile_of(program, &analysed(program), steps, wider, classical)

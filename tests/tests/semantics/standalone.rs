@@ -1,7 +1,7 @@
 //! The standalone program: it builds without warnings, and its own check finds no difference.
 
 use crate::harness::{
-    everything, hexagonal_tile, parsed, planned, shipped, small_plan, turn_of, with_storages,
+    everything, hexagonal_tile, parsed, planned, shipped, small_plan_in_openmp, turn_of, with_storages,
 };
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
@@ -146,7 +146,7 @@ fn storage_of_threads() {
     let options: &[&str] = if sanitizers { &CHECKED } else { &[] };
     for (name, seed) in [("heat2d", 0), ("fdtd2d", 0)] {
         for strategy in with_storages() {
-            let Some(plan) = small_plan(&shipped(name), strategy, seed) else { continue };
+            let Some(plan) = small_plan_in_openmp(&shipped(name), strategy, seed) else { continue };
             let output = standalone_of(&plan, options, None);
             let text = String::from_utf8_lossy(&output.stdout);
             let errors = String::from_utf8_lossy(&output.stderr);

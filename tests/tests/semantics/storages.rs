@@ -2,7 +2,7 @@
 
 use crate::harness::{
     Problem, analysed, compiled, emulator, everything, library_text, parsed, plan_with_sizes, shipped,
-    small_plan, strict, turn_of, with_storages,
+    small_plan, small_plan_in_openmp, strict, turn_of, with_storages,
 };
 use crate::storage_faults::{band_faults, faults, slots_of_levels};
 use crate::storage_replay::replay;
@@ -27,7 +27,7 @@ fn openmp(name: &str, seeds: &[usize]) {
     let mut failures = Vec::new();
     for strategy in with_storages() {
         for &seed in seeds {
-            let Some(plan) = small_plan(&program, strategy, seed) else { continue };
+            let Some(plan) = small_plan_in_openmp(&program, strategy, seed) else { continue };
             let native = compiled(&program, &library_text(&plan), &strict(0));
             for size in SIZES[program.dimension() - 1] {
                 for steps in [0, 1, 2, 3, 5, 8] {
@@ -311,7 +311,7 @@ fn rows_in_order_and_rings() {
     ] {
         let program = shipped(name);
         for strategy in hhc_codegen::strategy::all() {
-            let Some(mut plan) = small_plan(&program, *strategy, 0) else { continue };
+            let Some(mut plan) = small_plan_in_openmp(&program, *strategy, 0) else { continue };
             for kernel in &mut plan.kernels {
                 kernel.instances.iter_mut().for_each(|row| row.order = order.clone());
                 for storage in &mut kernel.storages {
