@@ -5,10 +5,10 @@
 //! `buffers[n]` stands for just that.
 
 use super::loops::{Chosen, Turns};
-use super::scalars::{assigned, assigned_arrays, declared};
+use super::scalars::{assigned, assigned_arrays, declared, mentions};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::parse::Region;
-use crate::text::{array_of, c_text, pointed_to};
+use crate::text::{c_text, pointed_to};
 
 /// The statements of a step, in which what was chosen stands for itself.
 pub(super) struct Found {
@@ -127,24 +127,6 @@ fn are_free(
     });
     free && rest.iter().all(|stmt| !pointers.iter().any(|name| mentions(stmt, name)))
         && !hides.iter().any(|name| pointers.contains(&name))
-}
-
-/// Whether a statement has anything to do with a name, its members included.
-fn mentions(stmt: &Stmt, name: &str) -> bool {
-    let mut found = false;
-    stmt.walk_expressions(&mut |part| match &part.kind {
-        ExprKind::Name(other) => found |= array_of(other) == name,
-        ExprKind::Other(_, text) => {
-            found |= crate::preprocess::words(text).into_iter().any(|word| word == name)
-        }
-        _ => {}
-    });
-    stmt.walk(&mut |part| {
-        if let StmtKind::Other(_, names) = &part.kind {
-            found |= names.iter().any(|other| other == name);
-        }
-    });
-    found
 }
 
 /// The buffer that a pointer is: of two pointers that an expression chooses from, whose circle is noted, or of an array of pointers.

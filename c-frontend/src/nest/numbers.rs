@@ -10,7 +10,7 @@
 //! the same way: `(s + u_i) mod k` in each case.
 
 use super::loops::Counter;
-use super::scalars::{assigned, declared};
+use super::scalars::{assigned, declared, mentions};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::integer::literal;
 use crate::parse::Region;
@@ -240,22 +240,8 @@ impl Step<'_> {
         if seen || self.region.used_behind.contains(name) || self.region.addressed.contains(name) {
             return false;
         }
-        let others = (0..self.list.len()).filter(|at| !circle.statements.contains(at));
-        let mut free = true;
-        for at in others {
-            self.list[at].walk_expressions(&mut |part| match &part.kind {
-                ExprKind::Name(other) => free &= crate::text::array_of(other) != name,
-                ExprKind::Other(_, text) => {
-                    free &= !crate::preprocess::words(text).into_iter().any(|word| word == name)
-                }
-                _ => {}
-            });
-            self.list[at].walk(&mut |part| {
-                if let StmtKind::Other(_, names) = &part.kind {
-                    free &= !names.iter().any(|other| other == name);
-                }
-            });
-        }
+        let mut others = (0..self.list.len()).filter(|at| !circle.statements.contains(at));
+        let free = !others.any(|at| mentions(&self.list[at], name));
         let writes = |at: &&usize| {
             let mut found = false;
             self.list[**at].walk_expressions(&mut |part| {

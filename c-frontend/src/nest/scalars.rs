@@ -129,6 +129,24 @@ pub(super) fn assigned_arrays(list: &[Stmt]) -> HashSet<String> {
     list.iter().flat_map(|stmt| assigned(stmt).0).collect()
 }
 
+/// Whether a statement has anything to do with a name, its members included.
+pub(super) fn mentions(stmt: &Stmt, name: &str) -> bool {
+    let mut found = false;
+    stmt.walk_expressions(&mut |part| match &part.kind {
+        ExprKind::Name(other) => found |= crate::text::array_of(other) == name,
+        ExprKind::Other(_, text) => {
+            found |= crate::preprocess::words(text).into_iter().any(|word| word == name)
+        }
+        _ => {}
+    });
+    stmt.walk(&mut |part| {
+        if let StmtKind::Other(_, names) = &part.kind {
+            found |= names.iter().any(|other| other == name);
+        }
+    });
+    found
+}
+
 /// The names that statements declare.
 pub(crate) fn declared(list: &[Stmt]) -> HashSet<String> {
     let mut found = HashSet::new();

@@ -24,9 +24,7 @@ pub(super) fn rows<'p>(
     let (body, fits) = emitter.block(|emitter| {
         let mut fits = false;
         emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
-            let rows = [row.clone(), row + 1];
-            let mut own = Group { at, put, offsets, scalar, rows, elements: [int(0), int(0)] };
-            own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+            let own = Group::of_row(emitter, (at, put), (offsets, scalar), row);
             let [from, to] = own.elements.clone();
             let wrong = call("tw_wrong_row", [from.clone(), to.clone(), own.offset(length.clone())]);
             emitter.push(Stmt::when(wrong, stop.clone()));
@@ -61,9 +59,7 @@ pub(super) fn checked_rows<'p>(
     let (body, fits) = emitter.block(|emitter| {
         let mut fits = false;
         emitter.each(Level::SEQUENTIAL, first, end, |emitter, row| {
-            let rows = [row.clone(), row + 1];
-            let mut own = Group { at, put, offsets, scalar, rows, elements: [int(0), int(0)] };
-            own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+            let own = Group::of_row(emitter, (at, put), (offsets, scalar), row);
             fits = own.sum(emitter, length, None).is_some_and(|known| known == checks);
         });
         fits
@@ -71,7 +67,20 @@ pub(super) fn checked_rows<'p>(
     fits.then_some(body)
 }
 
-impl<'p> Group<'p, '_> {
+impl<'p, 'a> Group<'p, 'a> {
+    /// A row alone.
+    fn of_row(
+        emitter: &mut Emitter<'p>,
+        (at, put): (&'a At<'p>, &'a Put<'p>),
+        (offsets, scalar): (&'a C, Scalar),
+        row: C,
+    ) -> Self {
+        let rows = [row.clone(), row + 1];
+        let mut own = Group { at, put, offsets, scalar, rows, elements: [int(0), int(0)] };
+        own.elements = own.rows.clone().map(|row| emitter.bind(Scalar::I64, own.offset(row)));
+        own
+    }
+
     /// The only row, of one block; also the checks of its indices, which are done as they are read where `stop` says what follows if one is
     /// wrong, and were done before where it does not.
     fn sum(&self, emitter: &mut Emitter<'p>, length: &C, stop: Option<&Block>) -> Option<Vec<IndexCheck>> {

@@ -10,6 +10,7 @@ use nested::openmp::{Variant, generate};
 use nested::program::Program;
 use nested::versions::Versions;
 use toolchain::cache::Cache;
+use toolchain::clock::median;
 use toolchain::compiler::{Compiler, Language};
 use toolchain::interrupt;
 
@@ -224,20 +225,13 @@ fn in_turn(
     Ok(())
 }
 
-/// The middle one, the upper one of two.
-fn median(list: &[f64]) -> f64 {
-    let mut sorted = list.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(list.len() / 2).copied().unwrap_or(f64::INFINITY)
-}
-
 /// Seconds of each, by the middle one of what it takes beside the first in the same turn; who cannot be told from the best has the
 /// best's seconds.
 fn told_apart(times: &[Vec<f64>]) -> Vec<f64> {
     let Some(first) = times.first() else { return Vec::new() };
     let beside = |own: &Vec<f64>| {
         let parts: Vec<f64> = own.iter().zip(first).map(|(own, first)| own / first).collect();
-        median(&parts) * median(first)
+        median(&parts).zip(median(first)).map_or(f64::INFINITY, |(part, first)| part * first)
     };
     let costs: Vec<f64> = times.iter().map(beside).collect();
     let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
