@@ -5,7 +5,7 @@ use crate::cpu_model::{CpuModel, usable_threads};
 use crate::error::{Error, Kind, Result};
 use crate::finalists::{self, Finalist, Verdict};
 use crate::gpu_model::GpuModel;
-use crate::here::{self, Here};
+use crate::here::{self, Here, is_calm_since};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage, stage_of};
 use crate::plan::Tiling;
@@ -20,6 +20,7 @@ use optimizer::residence::best_k;
 use optimizer::{Choice, Family, Method, Objective, Tuned};
 use polyhedral::program::Program;
 use std::time::Instant;
+use toolchain::interference::Watch;
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -401,7 +402,7 @@ fn on_cpu(
             Ok::<_, Error>((model, tile, seconds))
         })
     };
-    let begin = Instant::now();
+    let (begin, watch) = (Instant::now(), Watch::start());
     let mut here = here::known()?;
     let Ok((mut model, mut tile, seconds)) = tuned(&here) else {
         return Ok(Chosen::new(wanted.clone(), BY_DEFAULT));
@@ -434,7 +435,8 @@ fn on_cpu(
         TileBy::Guarded => !long || here.named || !wish.calibrate,
         by => by == TileBy::Model,
     };
-    let standing = if model_only { None } else { contested(&contest, &tile, observer)? };
+    let standing =
+        if model_only { None } else { contested(&contest, &tile, || is_calm_since(&watch), observer)? };
     let chosen = match standing {
         Some(standing) => {
             let (words, taken) = (standing.words(contest.ranks()), standing.taken());
@@ -457,15 +459,20 @@ fn on_cpu(
 }
 
 /// The result of a contest that was held before, or is held now; `None` where it can not be held, and nobody asked for it.
-fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -> Result<Option<Standing>> {
+/// Where no run follows, what is known is taken until the computer `is_calm`: a contest that others disturbed is then held anew, and one
+/// that is unfinished goes on. Before a run, one that others disturbed is held anew.
+fn contested(
+    contest: &Contest<'_>,
+    tile: &TileSizes,
+    is_calm: impl FnOnce() -> bool,
+    observer: &dyn Observer,
+) -> Result<Option<Standing>> {
     let mut unfinished = None;
-    if let Some(standing) = (!contest.wanted).then(|| contest.remembered()).flatten() {
-        // Whole runs show more than a final.
-        let is_over = standing.is_over || contest.follows();
-        unfinished = (!is_over).then(|| contest.unfinished()).flatten();
-        if unfinished.is_none() {
-            return Ok(Some(standing));
+    if let Some(known) = (!contest.wanted).then(|| contest.remembered()).flatten() {
+        if is_enough(&known, contest, is_calm) {
+            return Ok(Some(known));
         }
+        unfinished = known.is_calm.then(|| contest.unfinished()).flatten();
     }
     let held = stage_of(observer, contest::STAGE, 0, |progress| match unfinished {
         Some(entrants) => contest.go_on(entrants, progress),
@@ -477,6 +484,13 @@ fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -
         // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.
         Err(_) => Ok(None),
     }
+}
+
+/// Whether nothing is to be timed.
+fn is_enough(known: &Standing, contest: &Contest<'_>, is_calm: impl FnOnce() -> bool) -> bool {
+    // Whole runs show more than a final.
+    let is_settled = known.is_calm && (known.is_over || contest.follows());
+    is_settled || !contest.runs && !is_calm()
 }
 
 /// A choice as a tiling.
@@ -499,4 +513,45 @@ fn margin(solved: &[Tuned]) -> String {
 fn by_model(machine: &str, threads: Option<i64>) -> String {
     let with = |threads: i64| format!(" with {}", text::count(threads as u64, "thread", "threads"));
     format!("chosen by the cost model for {machine}{}", threads.map(with).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contest::Evidence;
+    use crate::cpu_model::usual_machine;
+
+    #[test]
+    fn what_others_disturb_waits_for_a_calm_moment_or_a_run() {
+        let stencil = Stencil::of(polyhedral::shipped::load("heat1d").unwrap().into());
+        let (size, steps) = ([3000], 20);
+        let model = CpuModel::new(&stencil, &size, steps, usual_machine().unwrap(), Some(1)).unwrap();
+        let contest = |runs: bool| Contest {
+            model: &model,
+            stencil: &stencil,
+            strategy: strategy::preferred(),
+            all_strategies: true,
+            size: &size,
+            steps,
+            calls: 1,
+            threads: 1,
+            runs,
+            patience_s: 1.0,
+            wanted: false,
+            company: None,
+        };
+        let known = |is_over: bool, was_calm: bool| {
+            let (entrants, evidence) = (Vec::new(), Evidence::Contest);
+            Standing { entrants, winner: 0, is_over, is_calm: was_calm, tiled: None, evidence }
+        };
+        let is_enough = |known: Standing, runs: bool, calm: bool| is_enough(&known, &contest(runs), || calm);
+        for (is_over, was_calm, in_calm_now) in
+            [(true, true, true), (false, true, false), (true, false, false)]
+        {
+            assert!(is_enough(known(is_over, was_calm), false, false));
+            assert_eq!(is_enough(known(is_over, was_calm), false, true), in_calm_now);
+            // Runs are the last round of a calm contest, and nothing rests on another one.
+            assert_eq!(is_enough(known(is_over, was_calm), true, false), was_calm);
+        }
+    }
 }

@@ -70,13 +70,7 @@ impl Here {
 
     /// Whether it was measured while others were at work, who are no longer.
     fn is_worth_another(&self) -> bool {
-        let calm = |watch: &Watch| watch.others().map(|others| others <= BUSY);
-        self.doubtful.as_ref().is_some_and(|watch| {
-            calm(watch).unwrap_or_else(|| {
-                std::thread::sleep(LOOK);
-                calm(watch).unwrap_or(false)
-            })
-        })
+        self.doubtful.as_ref().is_some_and(is_calm_since)
     }
 
     /// Another CPU's constants, and why.
@@ -88,6 +82,15 @@ impl Here {
         );
         Ok(Here { machine, named: false, complete: false, doubtful: None, caution: Some(caution) })
     }
+}
+
+/// Whether others have left this computer alone since then; where that is no time ago, it is waited for a moment.
+pub(crate) fn is_calm_since(watch: &Watch) -> bool {
+    let calm = || watch.others().map(|others| others <= BUSY);
+    calm().unwrap_or_else(|| {
+        std::thread::sleep(LOOK);
+        calm().unwrap_or(false)
+    })
 }
 
 /// This computer, as far as it is known without a measurement; else another one that stands in.

@@ -19,6 +19,8 @@ const PREDICTED: &str = "predicted_s";
 const MODEL_ERROR: &str = "model_error";
 /// 1 where the contest had no time for its end.
 const UNFINISHED: &str = "unfinished";
+/// 1 where others were at work in the contest.
+const AMONG_OTHERS: &str = "among_others";
 /// 1 where a trial is a whole run and no part of a contest.
 pub(super) const WHOLE_RUN: &str = "whole_run";
 
@@ -29,6 +31,7 @@ struct Held {
     /// Those who took part, the model's choice first.
     entrants: Vec<Entrant>,
     is_over: bool,
+    is_calm: bool,
 }
 
 impl Contest<'_> {
@@ -77,9 +80,10 @@ impl Contest<'_> {
     pub(super) fn champions(&self) -> (Option<Entrant>, Vec<Entrant>) {
         let all = Contest { strategy: strategy::preferred(), all_strategies: true, ..*self };
         let trials = self.trials();
-        let first = all.held_before(&trials).map(|standing| standing.taken().clone());
+        let first = all.held_before(&trials).filter(|standing| standing.is_calm);
+        let first = first.map(|standing| standing.taken().clone());
         let best = |held: &Held| held.entrants[winner(&held.entrants, 0, |_| true)].clone();
-        (first, held(&trials).iter().map(best).collect())
+        (first, held(&trials).iter().filter(|held| held.is_calm).map(best).collect())
     }
 
     /// What is kept for grids and steps of this class on this processor.
@@ -97,15 +101,19 @@ impl Contest<'_> {
         content.trials.into_iter().filter(|trial| is_alike(&trial.setting)).collect()
     }
 
-    /// Keeps the result as far as it can be kept: without it, the next run measures again.
-    pub(super) fn remember(&self, entrants: &[Entrant], is_over: bool) {
+    /// Keeps the result as far as it can be kept: without it, the next run measures again. Of contests in which others were at work
+    /// the first one is kept, until one is held that is calm.
+    pub(super) fn remember(&self, entrants: &[Entrant], is_over: bool, is_calm: bool) {
+        if !is_calm && self.held_before(&self.trials()).is_some() {
+            return;
+        }
         let Ok(path) = state::trials_to_write(Path::new(KEPT)) else { return };
         let Ok(mut store) = Store::open(&path) else { return };
         let setting = self.setting();
         let updates = self.updates(self.size, self.steps);
         for entrant in entrants {
             let Some(point_s) = entrant.point_s.filter(|seconds| seconds.is_finite()) else { continue };
-            let outcome = outcome(point_s, entrant.predicted_s, updates, is_over);
+            let outcome = outcome(point_s, entrant.predicted_s, updates, [is_over, is_calm]);
             let setting = Setting { strategy: entrant.strategy.to_owned(), ..setting.clone() };
             let configuration = record::configuration(&entrant.tile);
             if record::append(&mut store, setting, configuration, outcome.now()).is_err() {
@@ -116,14 +124,20 @@ impl Contest<'_> {
 }
 
 /// What is kept of an entrant: the seconds of a point and step, what the model said of a run of so many of them, and whether the contest
-/// had time for its end.
-fn outcome(point_s: f64, predicted_s: Option<f64>, updates: f64, is_over: bool) -> Outcome {
+/// had time for its end, and was calm: what others disturbed says nothing of the model.
+fn outcome(point_s: f64, predicted_s: Option<f64>, updates: f64, [is_over, is_calm]: [bool; 2]) -> Outcome {
     let mut outcome = Outcome::measured(RESPONSE, point_s).with(RESPONSE, point_s, "s");
     if let Some(predicted_s) = predicted_s {
         let error = predicted_s / updates / point_s - 1.0;
-        outcome = outcome.with(PREDICTED, predicted_s, "s").with(MODEL_ERROR, error, "1");
+        outcome = outcome.with(PREDICTED, predicted_s, "s");
+        if is_calm {
+            outcome = outcome.with(MODEL_ERROR, error, "1");
+        }
     }
-    if is_over { outcome } else { outcome.with(UNFINISHED, 1.0, "1") }
+    for (mark, _) in [(UNFINISHED, is_over), (AMONG_OTHERS, is_calm)].iter().filter(|(_, fine)| !fine) {
+        outcome = outcome.with(mark, 1.0, "1");
+    }
+    outcome
 }
 
 /// The contests among trials, which whole runs are not, by their jobs; of each job the last one.
@@ -147,31 +161,37 @@ fn arranged<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Held> {
         let Some(entrant) = entrant(trial) else { continue };
         let job = &trial.setting.job;
         let is_over = !trial.outcome.metrics.contains_key(UNFINISHED);
+        let is_calm = !trial.outcome.metrics.contains_key(AMONG_OTHERS);
         match held.iter_mut().find(|known| known.job == *job) {
             // Whoever takes part once more is in another contest.
-            Some(known) if known.entrants.iter().any(|one| one.is_same(&entrant)) => {
-                (known.entrants, known.is_over) = (vec![entrant], is_over);
+            Some(known)
+                if known.is_calm != is_calm || known.entrants.iter().any(|one| one.is_same(&entrant)) =>
+            {
+                *known = Held { job: job.clone(), entrants: vec![entrant], is_over, is_calm };
             }
             Some(known) => known.entrants.push(entrant),
-            None => held.push(Held { job: job.clone(), entrants: vec![entrant], is_over }),
+            None => held.push(Held { job: job.clone(), entrants: vec![entrant], is_over, is_calm }),
         }
     }
     held
 }
 
 /// The result of a contest among those that were held for the same grids. Where its winner took part in another one, and was beaten there
-/// by somebody who may be taken, that one's; who met in both is as fast as both together say.
+/// by somebody who may be taken, that one's; who met in both is as fast as both together say. One in which others were at work has no say
+/// about another one.
 fn settled(job: &str, held: &[Held], may_win: &dyn Fn(&Entrant) -> bool) -> Option<Standing> {
-    let standing = |entrants: &[Entrant], incumbent: usize, is_over: bool| {
-        let winner = winner(entrants, incumbent, may_win);
-        Standing { winner, entrants: entrants.to_vec(), is_over, tiled: None, evidence: Evidence::Contest }
-    };
     let own = held.iter().find(|own| own.job == job)?;
-    let mut last = standing(&own.entrants, 0, own.is_over);
-    for other in held.iter().filter(|other| other.job != job) {
+    let (is_over, is_calm) = (own.is_over, own.is_calm);
+    let standing = |entrants: &[Entrant], incumbent: usize| {
+        let winner = winner(entrants, incumbent, may_win);
+        let evidence = Evidence::Contest;
+        Standing { winner, entrants: entrants.to_vec(), is_over, is_calm, tiled: None, evidence }
+    };
+    let mut last = standing(&own.entrants, 0);
+    for other in held.iter().filter(|other| other.job != job && other.is_calm) {
         let entrants = &other.entrants;
         let Some(place) = entrants.iter().position(|one| one.is_same(last.taken())) else { continue };
-        let found = standing(&with_both(entrants, place, &last), place, own.is_over);
+        let found = standing(&with_both(entrants, place, &last), place);
         if found.winner != place {
             last = found;
         }
@@ -201,13 +221,7 @@ mod tests {
     /// What has no end yet is unfinished until somebody goes on with it; trials of before say nothing of that.
     #[test]
     fn an_unfinished_contest_is_one_until_it_is_over() {
-        let trial = |st: i64, point_s: f64, is_over: bool| Trial {
-            setting: Setting { job: "all".to_owned(), strategy: "hhc".to_owned(), ..Setting::default() }
-                .into(),
-            configuration: record::configuration(&TileSizes::new([("st", st)])),
-            outcome: outcome(point_s, Some(0.5), 100.0, is_over),
-            round: 0,
-        };
+        let trial = |st: i64, point_s: f64, is_over: bool| trial("all", st, point_s, [is_over, true]);
         let first = [trial(1, 1.0, false), trial(2, 0.9, false)];
         let then = [trial(1, 0.8, true), trial(2, 0.9, true)];
         let known = |trials: &[Trial]| {
@@ -219,6 +233,34 @@ mod tests {
         assert_eq!(known(&[first, then].concat()), (1, 2, true));
     }
 
+    fn trial(job: &str, st: i64, point_s: f64, is_over_and_calm: [bool; 2]) -> Trial {
+        Trial {
+            setting: Setting { job: job.to_owned(), strategy: "hhc".to_owned(), ..Setting::default() }.into(),
+            configuration: record::configuration(&TileSizes::new([("st", st)])),
+            outcome: outcome(point_s, Some(0.5), 100.0, is_over_and_calm),
+            round: 0,
+        }
+    }
+
+    /// It is kept as what it is, has no say about others, is no evidence against the model, and goes when a calm one was held.
+    #[test]
+    fn a_contest_among_others_work_counts_until_a_calm_one_is_held() {
+        let at_first = [trial("all", 1, 1.0, [true, false]), trial("all", 2, 0.5, [true, false])];
+        let known = |job: &str, trials: &[Trial]| {
+            let standing = settled(job, &arranged(trials.iter()), &|_| true).unwrap();
+            (standing.taken().tile.get("st").unwrap(), standing.entrants.len(), standing.is_calm)
+        };
+        assert_eq!(known("all", &at_first), (2, 2, false));
+        assert!(at_first.iter().all(|trial| !trial.outcome.metrics.contains_key(MODEL_ERROR)));
+        // The entrants of the calm one may all be others.
+        let calm = [trial("all", 3, 0.9, [true, true]), trial("all", 1, 0.8, [true, true])];
+        assert_eq!(known("all", &[at_first.as_slice(), &calm].concat()), (1, 2, true));
+        assert!(calm.iter().all(|trial| trial.outcome.metrics.contains_key(MODEL_ERROR)));
+        // Who won a calm contest stays, whatever a disturbed one says of both.
+        let hhc = [trial("hhc", 1, 0.8, [true, true]), trial("hhc", 2, 0.9, [true, true])];
+        assert_eq!(known("hhc", &[at_first.as_slice(), &hhc].concat()), (1, 2, true));
+    }
+
     #[test]
     fn no_two_contests_contradict_each_other() {
         let contest = |job: &str, entrants: &[(&'static str, i64, f64)]| {
@@ -228,7 +270,12 @@ mod tests {
                 predicted_s: None,
                 point_s: Some(point_s),
             };
-            Held { job: job.to_owned(), entrants: entrants.iter().map(entrant).collect(), is_over: true }
+            Held {
+                job: job.to_owned(),
+                entrants: entrants.iter().map(entrant).collect(),
+                is_over: true,
+                is_calm: true,
+            }
         };
         let all = contest("all", &[("hhc", 1, 1.0), ("hhc", 2, 0.9), ("diamond", 1, 0.95)]);
         let taken = |job: &str, held: &[Held], only: Option<&str>| {

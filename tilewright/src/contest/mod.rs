@@ -94,6 +94,8 @@ pub struct Standing {
     pub winner: usize,
     /// Whether there was time for all of it; else the next run goes on with it.
     pub is_over: bool,
+    /// Whether others let the computer do it; else it is held anew when they do, or before a run.
+    pub is_calm: bool,
     /// The winner's code; `None` where the contest was held before, and is remembered.
     pub tiled: Option<Tiled>,
     /// What the choice rests on, beyond the contest.

@@ -157,14 +157,14 @@ impl Contest<'_> {
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
         }
-        // Among others' work chance decides who is fast: the next run looks again.
+        // Among others' work chance decides who is fast: it is held anew when they are gone.
         let strangers = self.strangers(&watch)?;
-        if self.wanted || strangers.is_none_or(|strangers| strangers <= BUSY) {
-            self.remember(&entrants, is_over);
-        }
+        let is_calm = self.wanted || strangers.is_none_or(|strangers| strangers <= BUSY);
+        self.remember(&entrants, is_over, is_calm);
         let winner = winner(&entrants, 0, |one| self.may_win(one));
         let evidence = Evidence::Contest;
-        Ok(Standing { winner, entrants, is_over, tiled: Some(tiled.swap_remove(winner)), evidence })
+        let tiled = Some(tiled.swap_remove(winner));
+        Ok(Standing { winner, entrants, is_over, is_calm, tiled, evidence })
     }
 }
 

@@ -195,8 +195,9 @@ mod tests {
     /// Whose turn it is after a contest of three, of which the second won.
     fn taken(runs: &[Runs], follows: bool) -> (usize, Evidence) {
         let entrants = vec![entrant(1, 1.03), entrant(2, 1.0), entrant(3, 1.3)];
-        let mut standing =
-            Standing { entrants, winner: 1, is_over: true, tiled: None, evidence: Evidence::default() };
+        let evidence = Evidence::default();
+        let (is_over, is_calm) = (true, true);
+        let mut standing = Standing { entrants, winner: 1, is_over, is_calm, tiled: None, evidence };
         heed(&mut standing, runs, follows, &|_| true);
         (standing.winner, standing.evidence)
     }
