@@ -1,6 +1,7 @@
 //! A C program after all stages.
 
 use crate::ast::Variable;
+use crate::integer::literal;
 use crate::nest::Nest;
 use crate::parse::Region;
 use crate::preprocess::{OwnPragmas, Preprocessed};
@@ -39,6 +40,19 @@ impl CProgram {
         let cut = self.nest.cut();
         let within = |one: &&Variable| cut.start <= one.span.start && one.span.end <= cut.end;
         self.region.own_arrays.iter().filter(within).collect()
+    }
+
+    /// The extents of its grid, where the program's text says all of them.
+    pub fn extents(&self) -> Option<Vec<i64>> {
+        self.stencil.grid.iter().map(|(low, high)| high.distance(low)).collect()
+    }
+
+    /// How many steps its time loop has, give or take the last one, where the program's text says it: a loop that ends by a test may
+    /// have fewer.
+    pub fn steps(&self) -> Option<i64> {
+        let time = &self.nest.time;
+        let (first, limit) = time.bounds.as_ref()?;
+        Some(literal(limit)?.checked_sub(literal(first)?)?.checked_div(time.step)?.max(1))
     }
 
     /// Whether the program's own files are compiled with OpenMP, as their pragmas want it.

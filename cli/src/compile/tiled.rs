@@ -50,7 +50,11 @@ impl Tiled {
         let single =
             Tiling { strategy: baseline_for(&stencil.program).id().to_owned(), tile: tiling.tile.clone() };
         let tiling = if one { &single } else { tiling };
-        let chosen = choice::choose(&stencil, tiling, target, wish, session)?;
+        // What the user says goes before what the program's text says.
+        let own = c.as_ref().and_then(c_program::extents);
+        let steps = wish.steps.or_else(|| c.as_ref().and_then(c_program::steps));
+        let wish = Wish { size: wish.size.or(own.as_deref()), steps, ..*wish };
+        let chosen = choice::choose(&stencil, tiling, target, &wish, session)?;
         let name = stencil.program.name.clone();
         let stencil = renamed(stencil, arguments);
         let mut planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;

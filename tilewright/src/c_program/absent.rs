@@ -45,6 +45,16 @@ pub fn place(c: &CProgram) -> (String, usize) {
     match *c {}
 }
 
+/// The extents of its grid.
+pub fn extents(c: &CProgram) -> Option<Vec<i64>> {
+    match *c {}
+}
+
+/// About how many steps its time loop has.
+pub fn steps(c: &CProgram) -> Option<i64> {
+    match *c {}
+}
+
 /// Why its steps run one at a time, where they do.
 pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     match *c {}

@@ -43,6 +43,16 @@ pub fn place(c: &CProgram) -> (String, usize) {
     (c.region.function.clone(), c.preprocessed.source.line_column(c.nest.time.head.start).0)
 }
 
+/// The extents of its grid, where its text says all of them and the tiled loops take such a grid.
+pub fn extents(c: &CProgram) -> Option<Vec<i64>> {
+    c.extents().filter(|extents| execution::layout::grid_points(&c.program, extents).is_ok())
+}
+
+/// About how many steps its time loop has, where its text says it.
+pub fn steps(c: &CProgram) -> Option<i64> {
+    c.steps()
+}
+
 /// Why its steps run one at a time, where they do.
 pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
     c.one_at_a_time.as_deref()
