@@ -13,7 +13,7 @@ use crate::parse::{File, Loop, Part, Region, statics};
 use crate::preprocess::{MOST_BYTES, Options, OwnPragmas, Preprocessed, words};
 use crate::program::CProgram;
 use crate::told::{own_names, with_own_names};
-use crate::{codes, over_space, recognise, rewrite};
+use crate::{codes, obstacle, over_space, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
 use safe_io::input;
@@ -237,7 +237,7 @@ impl Search<'_> {
             .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
         // What keeps a loop within it from being taken is nearer to the point.
         if !silent && doubtful && (self.found.len() > taken || self.computes_over_space(one, outermost)) {
-            let reasons = self.of_colours(&one.part, reasons);
+            let reasons = self.nearer(&one.part, reasons);
             return self.leave(&one.function, &one.part, reasons);
         }
         self.left.extend(within);
@@ -258,12 +258,15 @@ impl Search<'_> {
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons, doubt });
     }
 
-    /// The reasons; of passes over colours it is that something stands between them.
-    fn of_colours(&self, part: &Part, reasons: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    /// The reasons; of passes over colours it is that something stands between them, and of others what is behind the first.
+    fn nearer(&self, part: &Part, reasons: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let Ok(region) = self.file.region(part, &expanded(Way::default())) else { return reasons };
+        if let Some(found) = reasons.first().and_then(|first| obstacle::behind(&region, first)) {
+            return vec![found];
+        }
         let between = [codes::OBSERVED, codes::BOUND];
         let first = reasons.first().filter(|reason| between.contains(&reason.code));
-        let pass =
-            first.and_then(|_| nest::pass_among(&self.file.region(part, &expanded(Way::default())).ok()?));
+        let pass = first.and_then(|_| nest::pass_among(&region));
         let (Some(first), Some(pass)) = (first, pass) else { return reasons };
         let message = "passes over every second point (red-black) have something else beside them";
         let reason = Diagnostic::limitation(codes::COLOURS, pass, message)

@@ -34,6 +34,7 @@ mod find;
 mod inline;
 mod integer;
 pub mod nest;
+mod obstacle;
 mod others;
 mod over_space;
 mod own_pragmas;

@@ -70,6 +70,11 @@ pub(crate) fn pass_among(region: &Region) -> Option<Span> {
 }
 
 fn pass_in(stmt: &Stmt) -> Option<Span> {
+    first_of_pass(stmt).map(|(head, _)| head)
+}
+
+/// The head of a loop that computes every second point of an array, and its first value.
+pub(crate) fn first_of_pass(stmt: &Stmt) -> Option<(Span, Expr)> {
     let mut found = None;
     stmt.walk(&mut |part| {
         if let StmtKind::For(source) = &part.kind
@@ -77,7 +82,7 @@ fn pass_in(stmt: &Stmt) -> Option<Span> {
             && own.by == 2
             && indexes_target(&source.body, &own.name)
         {
-            found.get_or_insert(source.head.clone());
+            found.get_or_insert((source.head.clone(), own.first));
         }
     });
     found

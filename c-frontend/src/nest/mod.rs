@@ -45,7 +45,7 @@ mod value;
 mod walker;
 mod whole;
 
-pub(crate) use colours::pass_among;
+pub(crate) use colours::{first_of_pass, pass_among};
 pub(crate) use counter::{counted, counted_by};
 pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;

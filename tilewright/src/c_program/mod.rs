@@ -8,13 +8,13 @@ mod available;
 
 #[cfg(not(feature = "c"))]
 pub use absent::{
-    COptions, CProgram, array_uses, extents, file, headers, one_step_at_a_time, other_sources, outside_of_arrays,
-    own_openmp, own_pragmas, place, program, read, renamed, rewritten, seen, steps,
+    COptions, CProgram, array_uses, extents, file, headers, one_step_at_a_time, other_sources,
+    outside_of_arrays, own_openmp, own_pragmas, place, program, read, renamed, rewritten, seen, steps,
 };
 #[cfg(feature = "c")]
 pub use available::{
-    COptions, CProgram, array_uses, extents, file, headers, one_step_at_a_time, other_sources, outside_of_arrays,
-    own_openmp, own_pragmas, place, program, read, renamed, rewritten, seen, steps,
+    COptions, CProgram, array_uses, extents, file, headers, one_step_at_a_time, other_sources,
+    outside_of_arrays, own_openmp, own_pragmas, place, program, read, renamed, rewritten, seen, steps,
 };
 
 use serde::Serialize;
