@@ -26,10 +26,7 @@ impl Inliner<'_> {
         }
         let kind = match expr.kind {
             ExprKind::Call(function, arguments) => {
-                let mut found = Vec::new();
-                for argument in arguments {
-                    found.push(self.expression(argument, out.as_deref_mut())?);
-                }
+                let found = self.in_any_order(arguments, out.as_deref_mut())?;
                 match &function.kind {
                     ExprKind::Name(name) if self.is_own(name) => {
                         return self.called(&name.clone(), found, &span, out);
@@ -38,7 +35,7 @@ impl Inliner<'_> {
                 }
             }
             ExprKind::Index(a, b) => {
-                let (a, b) = self.both(*a, *b, out)?;
+                let (a, b) = self.left_first(*a, *b, out)?;
                 ExprKind::Index(a, b)
             }
             ExprKind::Binary(operator @ (BinaryOp::And | BinaryOp::Or), a, b) => {
@@ -46,16 +43,16 @@ impl Inliner<'_> {
                 ExprKind::Binary(operator, a, Box::new(self.expression(*b, None)?))
             }
             ExprKind::Binary(operator, a, b) => {
-                let (a, b) = self.both(*a, *b, out)?;
+                let (a, b) = self.left_first(*a, *b, out)?;
                 ExprKind::Binary(operator, a, b)
             }
             ExprKind::Assign(operator, a, b) => {
-                let (a, b) = self.both(*a, *b, out)?;
+                let (a, b) = self.left_first(*a, *b, out)?;
                 ExprKind::Assign(operator, a, b)
             }
             ExprKind::Comma(a, b) => {
-                let (a, b) = self.both(*a, *b, out)?;
-                ExprKind::Comma(a, b)
+                let a = Box::new(self.expression(*a, out.as_deref_mut())?);
+                ExprKind::Comma(a, Box::new(self.expression(*b, out)?))
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 let condition = Box::new(self.expression(*condition, out)?);
@@ -71,11 +68,6 @@ impl Inliner<'_> {
             other => other,
         };
         Ok(Expr { kind, span })
-    }
-
-    fn both(&mut self, a: Expr, b: Expr, mut out: Option<&mut Vec<Stmt>>) -> Result<(Box<Expr>, Box<Expr>)> {
-        let a = Box::new(self.expression(a, out.as_deref_mut())?);
-        Ok((a, Box::new(self.expression(b, out)?)))
     }
 
     /// The value of a call of a function whose value is an integer, where it is nothing but a value.

@@ -18,6 +18,7 @@ mod heap;
 mod inliner;
 mod members;
 mod memory;
+mod order;
 mod rename;
 mod rows;
 mod same_sizes;

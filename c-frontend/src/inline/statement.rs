@@ -172,13 +172,19 @@ impl Inliner<'_> {
                         }
                         return self.call(&name.clone(), arguments, &value.span.clone(), Some(&target), out);
                     }
-                    let target = Box::new(self.expression(*target, Some(out))?);
-                    ExprKind::Assign(None, target, Box::new(self.expression(*value, Some(out))?))
+                    if let ExprKind::Name(_) = &target.kind {
+                        // A variable is assigned behind whatever its value needs.
+                        let value = self.expression(*value, Some(out))?;
+                        ExprKind::Assign(None, target, Box::new(value))
+                    } else {
+                        let (target, value) = self.left_first(*target, *value, Some(out))?;
+                        ExprKind::Assign(None, target, value)
+                    }
                 }
             }
             ExprKind::Assign(operator, target, value) => {
-                let target = Box::new(self.expression(*target, Some(out))?);
-                ExprKind::Assign(operator, target, Box::new(self.expression(*value, Some(out))?))
+                let (target, value) = self.left_first(*target, *value, Some(out))?;
+                ExprKind::Assign(operator, target, value)
             }
             ExprKind::Comma(left, right) => {
                 self.expression_statement(*left, span, out)?;
@@ -231,7 +237,7 @@ impl Inliner<'_> {
     }
 
     pub(super) fn arguments(&mut self, arguments: Vec<Expr>, out: &mut Vec<Stmt>) -> Result<Vec<Expr>> {
-        arguments.into_iter().map(|argument| self.expression(argument, Some(out))).collect()
+        self.in_any_order(arguments, Some(out))
     }
 
     /// The call of one of the program's functions that a value is, converted to some type of pointers or not.
