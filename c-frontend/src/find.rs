@@ -526,13 +526,15 @@ impl Search<'_> {
 
 /// Why no grid is large enough for the tiled loops: one of its dimensions always has the same few points.
 fn never_large_enough(program: &CProgram) -> Option<Diagnostic> {
-    let extents = program.stencil.grid.iter().map(|(low, high)| high.distance(low));
     // Pieces that are apart on large grids are nothing else where loops go along the dimension.
     let loops = |d: usize| program.program.statements.iter().any(|one| one.domain[d].is_wide());
     let least = rewrite::least_sizes(program).into_iter().zip(&program.program.least_size).enumerate();
     let least = least.map(|(d, (all, own))| if loops(d) { *own } else { all });
-    let (d, (extent, least)) =
-        extents.zip(least).enumerate().find(|(_, (extent, least))| extent.is_some_and(|own| own < *least))?;
+    let (d, (extent, least)) = program
+        .known_extents()
+        .zip(least)
+        .enumerate()
+        .find(|(_, (extent, least))| extent.is_some_and(|own| own < *least))?;
     let place = program.nest.leaves.first()?.target.span.clone();
     let message = format!(
         "the arrays have {} points in dimension {}, each of which is computed in its own way; tiles need {least}",

@@ -1,6 +1,6 @@
 //! What stands in the way, where the reason that was met first is only what follows from it.
 
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::codes;
 use crate::nest;
 use crate::parse::Region;
@@ -30,7 +30,7 @@ fn changes_between_passes(region: &Region) -> Option<Diagnostic> {
     region.statements.iter().for_each(|stmt| {
         stmt.walk(&mut |part| {
             if let StmtKind::For(source) = &part.kind
-                && source.index().is_some_and(|index| nest::indexes_target(&source.body, index))
+                && is_over_space(source)
             {
                 computed.extend(nest::assigned(part).1);
                 part.walk_expressions(&mut |part| {
@@ -57,15 +57,15 @@ fn changes_between_passes(region: &Region) -> Option<Diagnostic> {
     )
 }
 
+fn is_over_space(source: &ForLoop) -> bool {
+    source.index().is_some_and(|index| nest::indexes_target(&source.body, index))
+}
+
 /// The scalars that a statement assigns outside of loops over space, and where.
 fn assigned_between(stmt: &Stmt, list: &mut Vec<(String, Span)>) {
     match &stmt.kind {
         StmtKind::Block(inner) => inner.iter().for_each(|stmt| assigned_between(stmt, list)),
-        StmtKind::For(source)
-            if !source.index().is_some_and(|index| nest::indexes_target(&source.body, index)) =>
-        {
-            assigned_between(&source.body, list);
-        }
+        StmtKind::For(source) if !is_over_space(source) => assigned_between(&source.body, list),
         StmtKind::While(source) => assigned_between(&source.body, list),
         StmtKind::If(_, then, otherwise) => {
             assigned_between(then, list);

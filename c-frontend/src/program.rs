@@ -44,7 +44,12 @@ impl CProgram {
 
     /// The extents of its grid, where the program's text says all of them.
     pub fn extents(&self) -> Option<Vec<i64>> {
-        self.stencil.grid.iter().map(|(low, high)| high.distance(low)).collect()
+        self.known_extents().collect()
+    }
+
+    /// The extent of each dimension of its grid, where the program's text says it.
+    pub(crate) fn known_extents(&self) -> impl Iterator<Item = Option<i64>> {
+        self.stencil.grid.iter().map(|(low, high)| high.distance(low))
     }
 
     /// How many steps its time loop has, give or take the last one, where the program's text says it: a loop that ends by a test may

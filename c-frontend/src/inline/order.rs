@@ -98,9 +98,9 @@ impl Inliner<'_> {
         }
         for (at, one) in operands.iter().enumerate().filter(|(_, one)| !one.before.is_empty()) {
             let changes = one.changes();
-            let others = operands.iter().enumerate().filter(|(other, _)| *other != at);
+            let mut others = operands.iter().enumerate().filter(|(other, _)| *other != at);
             let told = |other: &Operand| changes.any() && (other.changes().any() || other.reads(&changes));
-            if let Some((_, other)) = others.into_iter().find(|(_, other)| told(other)) {
+            if let Some((_, other)) = others.find(|(_, other)| told(other)) {
                 return left_open(one, other);
             }
         }

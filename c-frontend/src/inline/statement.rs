@@ -44,7 +44,7 @@ impl Inliner<'_> {
                     }
                     ExprKind::Name(name) if self.is_own(name) => {
                         let name = name.clone();
-                        let arguments = self.arguments(arguments, out)?;
+                        let arguments = self.in_any_order(arguments, Some(out))?;
                         return self.call(&name, arguments, &place, None, out);
                     }
                     _ => StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), span: place }),
@@ -62,7 +62,7 @@ impl Inliner<'_> {
                             let target = Expr { kind, span: variable.span.clone() };
                             let kind = StmtKind::Declaration(vec![variable]);
                             out.push(Stmt { kind, span: span.clone() });
-                            let arguments = self.arguments(arguments, out)?;
+                            let arguments = self.in_any_order(arguments, Some(out))?;
                             self.call(&name, arguments, &place, Some(&target), out)?;
                             continue;
                         }
@@ -152,7 +152,7 @@ impl Inliner<'_> {
                     if let Some((name, arguments, place)) = self.own_call(&value)
                         && let Some(CType::Pointer(_)) = self.pointer_type(&target)
                     {
-                        let arguments = self.arguments(arguments, out)?;
+                        let arguments = self.in_any_order(arguments, Some(out))?;
                         return self.call(&name, arguments, &place, Some(&target), out);
                     }
                     if let (ExprKind::Call(function, arguments), ExprKind::Name(_)) =
@@ -160,7 +160,7 @@ impl Inliner<'_> {
                         && let ExprKind::Name(name) = &function.kind
                         && self.is_own(name)
                     {
-                        let arguments = self.arguments(arguments.clone(), out)?;
+                        let arguments = self.in_any_order(arguments.clone(), Some(out))?;
                         // An integer may become a subscript, which is followed as a value.
                         if let Some(value) = self.index(name, &arguments, &value.span) {
                             let kind = ExprKind::Assign(None, target.clone(), Box::new(value));
@@ -234,10 +234,6 @@ impl Inliner<'_> {
             self.statement(stmt, &mut found)?;
         }
         Ok(rename::pointers_written_out(found))
-    }
-
-    pub(super) fn arguments(&mut self, arguments: Vec<Expr>, out: &mut Vec<Stmt>) -> Result<Vec<Expr>> {
-        self.in_any_order(arguments, Some(out))
     }
 
     /// The call of one of the program's functions that a value is, converted to some type of pointers or not.
