@@ -195,11 +195,12 @@ fn pipelines_of_warps_do_little_but_arithmetic() {
         ("star2d1r", "f32", "rpl=12,steps=3,warps=4,rows=964", 6.0, 1.7, 1.12, 3.8),
         ("star2d1r", "f64", "rpl=8,steps=3,warps=4,rows=964", 6.0, 3.5, 1.16, 8.0),
         ("box2d1r", "f32", "rpl=8,steps=4,warps=4,rows=1490", 10.0, 2.4, 1.19, 4.0),
-        ("box2d1r", "f64", "rpl=8,steps=2,warps=4,rows=964", 10.0, 5.3, 1.12, 11.0),
-        ("star2d2r", "f32", "rpl=8,steps=2,warps=4,rows=964", 11.0, 4.2, 1.2, 6.0),
-        ("star2d2r", "f64", "rpl=6,steps=2,warps=4,rows=964", 11.0, 9.5, 1.26, 12.5),
+        ("box2d1r", "f64", "rpl=8,steps=3,warps=4,rows=964", 10.0, 4.3, 1.16, 8.0),
+        ("star2d2r", "f32", "rpl=8,steps=2,warps=4,rows=1024", 11.0, 3.2, 1.19, 6.0),
+        ("star2d2r", "f64", "rpl=8,steps=2,warps=4,rows=2341", 11.0, 5.9, 1.19, 12.0),
         ("wave2d", "f32", "rpl=12,steps=3,warps=4,rows=964", 9.0, 2.5, 1.12, 7.5),
         ("wave2d", "f64", "rpl=8,steps=3,warps=4,rows=964", 9.0, 5.0, 1.16, 15.5),
+        ("fdtd2d", "f32", "rpl=8,steps=2,warps=4,rows=964", 11.0, 10.5, 1.12, 17.0),
     ];
     for (name, element, tile, arithmetic, most, redundancy, bytes) in all {
         // The proof of a team takes seconds.
@@ -221,9 +222,11 @@ fn pipelines_of_warps_do_little_but_arithmetic() {
         assert!(shared <= bytes, "{name} {element}: {shared:.2} bytes of shared memory");
         assert!(whole <= 1.15 * steady, "{name} {element}: {whole:.2} in all, {steady:.2} steady");
         assert!(number(&found, "per_point.bank_conflict_factor") < 1.001, "{name} {element}");
-        // Where rows are goes on from position to position; in bands of one step, too, which run at the end of a run.
+        // Where rows are goes on from position to position, but for several fields, which would need registers for that; in bands of one
+        // step, too, which run at the end of a run.
         let of_short = if element == "f64" || name == "star2d2r" { 0.03 } else { 0.02 };
-        for (own, most) in [(of_team, 0.005), (&found["kernels"][1]["steady"], of_short)] {
+        let of_long = if name == "fdtd2d" { 0.17 } else { 0.005 };
+        for (own, most) in [(of_team, of_long), (&found["kernels"][1]["steady"], of_short)] {
             let wide = number(own, "wide_multiplies");
             assert!(wide <= most, "{name} {element}: {wide} products of 64 bits");
         }

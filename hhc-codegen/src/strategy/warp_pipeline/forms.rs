@@ -83,7 +83,8 @@ pub(super) fn counts(
     let narrow = end - first < whole.columns();
     let all = lengths.long + lengths.single;
     let launched: &[(Sizes, i64, i64)] = match (narrow, whole.depth()) {
-        (true, _) | (_, 1) => &[(whole, all, lengths.first)],
+        (true, _) => &[(sizes::narrow(program, whole), all, lengths.first)],
+        (_, 1) => &[(whole, all, lengths.first)],
         _ => &[(whole, lengths.long, lengths.first), (sizes::short(whole), lengths.single, 1)],
     };
     let found =

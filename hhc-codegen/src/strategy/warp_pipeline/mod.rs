@@ -126,7 +126,7 @@ impl Strategy for WarpPipeline {
         for (_, team, when) in &mut teams {
             when.push(wide(team));
         }
-        let narrow = team(sizes, true);
+        let narrow = team(sizes::narrow(program, sizes), true);
         let when = int(-1) - wide(&narrow);
         teams.push(("narrow", narrow, vec![when]));
         let of_statement = |statement: usize| -> Vec<Supplier> {

@@ -4,7 +4,7 @@ use super::lags::around;
 use super::strips::Team;
 use super::tile::Sizes;
 use crate::TileSizes;
-use crate::geometry::WARP;
+use crate::geometry::{WARP, storage_bytes};
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use polyhedral::program::{Access, FieldRole, Program, Statement};
@@ -17,6 +17,9 @@ pub(super) const NAMES: [&str; 4] = ["rpl", "steps", "warps", "rows"];
 const MOST_POINTS: i64 = 64;
 /// Warps of a block at most.
 const MOST_WARPS: i64 = 32;
+/// Warps of one step each at most, where one of several steps needs more registers than there are, and bytes of shared memory for them.
+const MOST_OF_ONE_STEP: i64 = 8;
+const SHARED_BYTES: i64 = 95 << 10;
 /// Steps of a warp at most: their text is unrolled.
 const MOST_STEPS: i64 = 16;
 
@@ -84,10 +87,19 @@ pub(super) fn short(sizes: Sizes) -> Sizes {
     Sizes { steps: 1, warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
 }
 
+/// The sizes of the kernel that looks at each point, which needs registers for that: of several statements, warps of one step each, as many
+/// as the band has steps.
+pub(super) fn narrow(program: &Program, sizes: Sizes) -> Sizes {
+    let of_one_step = Sizes { steps: 1, warps: sizes.depth(), ..sizes };
+    let fits = || storage_bytes(program, &Team::new(program, of_one_step, true).storages()) <= SHARED_BYTES;
+    let several = program.statements.len() > 1 && sizes.depth() <= MOST_OF_ONE_STEP;
+    if several && fits() { of_one_step } else { sizes }
+}
+
 /// Sizes for several statements, from which the first is taken whose rows leave registers for the rest of the text.
 const OF_SEVERAL: [(i64, i64, i64); 6] = [(8, 3, 4), (8, 2, 4), (4, 3, 4), (4, 2, 4), (4, 1, 8), (2, 1, 8)];
 /// Registers that they may need, by the estimate.
-const OF_THE_ROWS: i64 = 190;
+const OF_THE_ROWS: i64 = 250;
 
 fn of_several(program: &Program) -> (i64, i64, i64) {
     let fits = |&&(points, steps, warps): &&(i64, i64, i64)| {
@@ -114,9 +126,9 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (false, false, 0..=2) => (12, 3, 4),
         (false, false, 3..=4) => (8, 2, 4),
         (false, false, _) => (6, 1, 8),
-        (false, true, 0..=2) if diagonal => (8, 2, 4),
         (false, true, 0..=2) => (8, 3, 4),
-        (false, true, 3..=4) => (6, 2, 4),
+        (false, true, 3..=4) if diagonal => (6, 2, 4),
+        (false, true, 3..=4) => (8, 2, 4),
         (false, true, _) => (4, 1, 8),
     };
     // As many warps as leave a strip three quarters of its columns.
@@ -139,11 +151,19 @@ const MOST: i64 = 255;
 
 /// Whether a lane with a point of each row has no registers left.
 pub(super) fn fills_registers(program: &Program) -> bool {
-    registers(program, Sizes { points: 1, steps: 1, warps: 1, rows: 1 }) >= MOST
+    of_rows(program, Sizes { points: 1, steps: 1, warps: 1, rows: 1 }) >= MOST
 }
 
-/// Registers that a thread is given: those of the rows, and others.
+/// Registers that a thread is given: those of the rows, and others; of each further field of a step places and operands, as many as NVRTC
+/// took of three fields without a bound.
 pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
+    const OF_ANOTHER_FIELD: i64 = 35;
+    let further = program.statements.len() as i64 - 1;
+    (of_rows(program, sizes) + OF_ANOTHER_FIELD * further).min(MOST)
+}
+
+/// Those of the rows, and what one field needs besides.
+fn of_rows(program: &Program, sizes: Sizes) -> i64 {
     const OTHERS: i64 = 60;
     let team = Team::new(program, sizes, false);
     let words = |statement: usize| program.field(team.field(statement)).element.bytes() as i64 / 4;
@@ -154,7 +174,7 @@ pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     let before = if team.two_levels() { team.up() + 1 } else { 0 };
     let rows = of_all(&|statement| (sizes.steps * team.rows_of(statement) + before) * sizes.points);
     let weights = rows_of_coefficients(program) as i64 * sizes.points * words(0);
-    (rows + OTHERS.max(rows / 4) + weights).min(MOST)
+    rows + OTHERS.max(rows / 4) + weights
 }
 
 /// Rows of coefficients that a step reads, of the statement that reads most of them.

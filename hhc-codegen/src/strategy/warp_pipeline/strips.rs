@@ -25,6 +25,9 @@ pub(super) const AHEAD: i64 = 2;
 /// Rows of a link: the one that is taken, and those ahead of it.
 pub(super) const LINK_ROWS: i64 = 1 + AHEAD;
 
+/// Positions that are unrolled for the cells of links at most.
+const MOST_UNROLLED: i64 = 9;
+
 /// The bands of tiles of these sizes. What cannot be divided into bands is not taken.
 pub(super) fn bands(program: &Program, sizes: Sizes) -> Bands {
     let bands::Carried { levels, spare } = bands::carried(program).unwrap_or_default();
@@ -152,18 +155,28 @@ impl Team<'_> {
     }
 
     /// Positions from one warp to the next one: as few as let it take what the one before has left one position before.
-    /// One more, for which a link has room, where all warps then find a row in the same cell of their links, and registers, too,
-    /// are where they were after so many positions.
+    /// One more, for which a link has room, where all warps then find a row in the same cell of their links.
     pub(super) fn skew(&self) -> i64 {
         let least = self.up() * self.sizes.steps + 2;
-        let same = self.rows_of_ring() == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
-        least + i64::from(same)
+        least + i64::from(self.turns().is_some() && (least + 1) % LINK_ROWS == 0)
+    }
+
+    /// Rows that a warp has of a level. All fields have as many, so that all are in the same registers after as many positions.
+    /// A few more than it keeps, which take no register, where all are then in the same cells of links, too: these are constants.
+    pub(super) fn rows_of_ring(&self) -> i64 {
+        let turns = self.turns().filter(|_| self.skew() % LINK_ROWS == 0);
+        turns.unwrap_or_else(|| self.kept_rows())
+    }
+
+    /// As many rows as it keeps, and some more: a multiple of those of a link, if so many positions can be unrolled.
+    fn turns(&self) -> Option<i64> {
+        let rows = (self.kept_rows() + LINK_ROWS - 1) / LINK_ROWS * LINK_ROWS;
+        (rows <= MOST_UNROLLED).then_some(rows)
     }
 
     /// Rows that a warp keeps of a level: those that the next level is computed from, or other fields of the same one, and, where steps
-    /// read two levels, those from the row that the level after the next one is computed from, and that is left with the last level. All
-    /// fields have as many, so that all are in the same registers after as many positions.
-    pub(super) fn rows_of_ring(&self) -> i64 {
+    /// read two levels, those from the row that the level after the next one is computed from, and that is left with the last level.
+    fn kept_rows(&self) -> i64 {
         let rows = (0..self.statements()).map(|statement| self.rows_of(statement)).max().unwrap_or(1);
         if self.two_levels() { rows.max(2 * self.up() + 1).max(self.up() + 2) } else { rows }
     }

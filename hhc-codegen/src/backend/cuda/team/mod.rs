@@ -141,9 +141,13 @@ impl<'a> Team<'a> {
         if self.kernel.transfers.iter().any(asks) {
             return 1;
         }
-        const OF_A_MULTIPROCESSOR: i64 = 65_536;
+        // Each of four schedulers has its own registers and whole warps: 17 blocks of one warp are five warps for one of them.
+        const SCHEDULERS: i64 = 4;
+        const OF_A_SCHEDULER: i64 = 16_384;
         // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
+        // Places and operands of each further field of a step: as many as NVRTC took of three fields without a bound.
+        const OF_ANOTHER_FIELD: i64 = 35;
         // Places in two levels are twice as many; alone, they are in no other warp's way.
         let alone = if self.plan.has_spare_slots() { 96 } else { 80 };
         let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { alone } else { 60 });
@@ -156,8 +160,12 @@ impl<'a> Team<'a> {
         };
         let rows: i64 =
             self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
-        let of_a_thread = (rows + others(rows) + self.rows_of_coefficients()).min(MOST);
-        (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
+        let fields =
+            self.kernel.instances.iter().map(|row| row.statement).collect::<BTreeSet<_>>().len() as i64;
+        let of_others = OF_ANOTHER_FIELD * (fields - 1).max(0);
+        let of_a_thread = (rows + others(rows) + of_others + self.rows_of_coefficients()).min(MOST);
+        let warps = SCHEDULERS * (OF_A_SCHEDULER / (WARP * of_a_thread).max(1));
+        (warps * WARP / threads.count().max(1)).max(1)
     }
 
     /// Registers for the rows of coefficients that one row of the group reads from shared memory.
