@@ -63,13 +63,15 @@ impl Walker<'_> {
             && !self.indexes_arrays(&source.body, &counter.name)
             && !(count > MOST_BESIDE && places_by(&source.body, &counter.name))
         {
-            if counter.type_name.is_none() && self.region.variables.contains_key(&counter.name) {
+            if !self.own_index(&counter) {
                 let last = if counter.descending { from - 1 } else { from + count.max(0) };
                 self.nest.unrolled.push((counter.name.clone(), last));
             }
             return self.unrolled(source, &counter.name, from, count.max(0), counter.descending);
         }
-        let type_name = match (&counter.type_name, self.region.variables.get(&counter.name)) {
+        let own = self.own_index(&counter);
+        let outside = self.region.variables.get(&counter.name).filter(|_| !own);
+        let type_name = match (&counter.type_name, outside) {
             (Some(name), _) => name.clone(),
             (None, Some(Variable { ctype: CType::Integer { name, .. }, .. })) => name.clone(),
             (None, Some(_)) => {
@@ -85,7 +87,6 @@ impl Walker<'_> {
                 _ => return self.unknown(&counter.name, &source.head),
             },
         };
-        let declared = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
         let key = LoopKey {
             order: self.order.clone(),
             path: self.path.clone(),
@@ -103,7 +104,7 @@ impl Walker<'_> {
                 high: high.clone(),
                 descending: counter.descending,
                 parent: self.path.last().copied(),
-                declared,
+                declared: own,
                 span: source.head.clone(),
             });
             self.nest.loops.len() - 1
@@ -184,6 +185,13 @@ impl Walker<'_> {
         found
     }
 
+    /// Whether the time loop declares a loop's index, also where it hides a variable of the same name.
+    fn own_index(&self, counter: &Counter) -> bool {
+        counter.type_name.is_some()
+            || self.environment.ctype(&counter.name).is_some()
+            || !self.region.variables.contains_key(&counter.name)
+    }
+
     /// The number of rounds of a loop over the neighbours of a point, `for (a = i - 1; a <= i + 1; a++)`, which no array that
     /// is computed is indexed by.
     fn rounds_beside(&self, counter: &Counter, source: &ForLoop) -> Option<i64> {
@@ -194,7 +202,7 @@ impl Walker<'_> {
         };
         let changed = assigned_within(&source.body);
         let stays = |name: &String| !counter.first.mentions(name) && !counter.limit.mentions(name);
-        let own = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
+        let own = self.own_index(counter);
         let rounds = limit.distance(&first)? + i64::from(counter.inclusive);
         (of_index(&first)
             && own

@@ -43,9 +43,11 @@ fn edges_behind_sweeps_and_loops_by_rows() {
     }
 }
 
-/// Variables that functions keep, neighbours that `if` chooses, changes collected over colours, and sums that are no numbers.
+/// Variables that functions keep, neighbours that `if` chooses, changes collected over colours, sums that are no numbers, and indices
+/// that hide variables.
 #[test]
 fn statics_neighbours_and_changes_in_parts() {
+    same("hidden_indices.c", &[], &[]);
     same("statics.c", &[], &[]);
     same("chosen_neighbours.c", &[], &[]);
     same("chosen_neighbours.c", &["-DREAL=float"], &["--tile", "st=2,s0=4,s1=5"]);
