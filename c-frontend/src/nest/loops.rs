@@ -50,8 +50,8 @@ pub struct Nest {
     pub scalars: Vec<Scalar>,
     /// Values that depend on time only: `Series` in expressions name these.
     pub series: Vec<Series>,
-    /// Indices of loops that were unrolled and are declared outside, and the values that they end with.
-    pub unrolled: Vec<(String, i64)>,
+    /// What loops leave in indices that are declared outside, in the order in which they run.
+    pub left: Vec<Left>,
     /// The passes of a round of the time loop, where each computes points of one colour: then the loops are those of all points.
     pub colours: Option<Colours>,
     /// Pointers that take turns.
@@ -94,6 +94,15 @@ impl Nest {
     pub fn cut(&self) -> Span {
         self.observed.as_ref().map_or_else(|| self.time.span.clone(), |observed| observed.cut.clone())
     }
+}
+
+/// What a loop leaves in an index that is declared outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// What the end of a loop over space says, by its number.
+    Loop(usize),
+    /// A number, in the index of a loop that was unrolled.
+    Number(String, i64),
 }
 
 /// A loop over space, `low <= index < high`.

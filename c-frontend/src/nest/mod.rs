@@ -51,7 +51,7 @@ pub(crate) use element::AROUND;
 pub(crate) use hidden::unhidden;
 pub(crate) use levels::shows_levels;
 pub use loops::{
-    Chosen, Counter, Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop,
+    Chosen, Counter, Element, Leaf, Left, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop,
     Temporary, TimeLoop, Touched, Turns,
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function};
@@ -233,7 +233,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         temporaries: Vec::new(),
         scalars: Vec::new(),
         series: Vec::new(),
-        unrolled: Vec::new(),
+        left: Vec::new(),
         colours: coloured.as_ref().map(|(_, colours)| colours.clone()),
         turns,
         exchange,

@@ -3,7 +3,7 @@
 use super::counter::{Counter, counter};
 use super::cuts::{Cuts, Segment};
 use super::element::subscripts;
-use super::loops::SpaceLoop;
+use super::loops::{Left, SpaceLoop};
 use super::refusal::{Result, limitation};
 use super::scalars::{Environment, Held, Kind, assigned_within};
 use super::walker::{LoopKey, Walker};
@@ -64,8 +64,12 @@ impl Walker<'_> {
             && !(count > MOST_BESIDE && places_by(&source.body, &counter.name))
         {
             if !self.own_index(&counter) {
-                let last = if counter.descending { from - 1 } else { from + count.max(0) };
-                self.nest.unrolled.push((counter.name.clone(), last));
+                let last = match (counter.descending, count > 0) {
+                    (true, true) => from - 1,
+                    (true, false) => from + count - 1,
+                    (false, _) => from + count.max(0),
+                };
+                self.leave(&counter.name, last, source)?;
             }
             return self.unrolled(source, &counter.name, from, count.max(0), counter.descending);
         }
@@ -109,6 +113,9 @@ impl Walker<'_> {
             });
             self.nest.loops.len() - 1
         });
+        if !own {
+            self.nest.left.push(Left::Loop(at));
+        }
         let before = self.environment.clone();
         self.environment.forget(&counter.name);
         let carried: Vec<(String, Held)> = assigned_within(&source.body)
@@ -183,6 +190,20 @@ impl Walker<'_> {
             }
         });
         found
+    }
+
+    /// Notes what an unrolled loop leaves in its index. The segments of loops around it are walked upwards: what the last one leaves is not
+    /// known of a loop that counts down.
+    fn leave(&mut self, name: &str, last: i64, source: &ForLoop) -> Result<()> {
+        let otherwise =
+            |one: &Left| matches!(one, Left::Number(other, value) if other == name && *value != last);
+        let down = self.path.iter().any(|at| self.nest.loops[*at].descending);
+        if down && self.nest.left.iter().any(otherwise) {
+            let message = format!("loops leave several values in `{name}`, within one that counts down");
+            return limitation(codes::LOOP_FORM, &source.head, message);
+        }
+        self.nest.left.push(Left::Number(name.to_owned(), last));
+        Ok(())
     }
 
     /// Whether the time loop declares a loop's index, also where it hides a variable of the same name.

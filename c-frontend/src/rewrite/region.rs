@@ -6,7 +6,7 @@ use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
 use super::{own_arrays, shield, steps};
 use crate::CProgram;
-use crate::nest::{Ahead, Chosen, Counter, TimeLoop};
+use crate::nest::{Ahead, Chosen, Counter, Left, SpaceLoop, TimeLoop};
 use crate::recognise::What;
 use std::fmt::Write;
 
@@ -102,17 +102,15 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             steps::commit(observed, lines);
         }
         lines.line("/* The indices, as the loops leave them. */");
-        for source in nest.loops.iter().filter(|source| !source.declared && !last_as_written) {
-            let (low, high) = (c_bound(&source.low), c_bound(&source.high));
-            let value = if source.descending {
-                format!("{low} < {high} ? {low} - 1 : {high} - 1")
-            } else {
-                format!("{low} < {high} ? {high} : {low}")
-            };
-            lines.line(format!("{} = {value};", source.name));
-        }
-        for (index, value) in nest.unrolled.iter().filter(|_| !last_as_written) {
-            lines.line(format!("{index} = {value};"));
+        for (number, left) in nest.left.iter().enumerate().filter(|_| !last_as_written) {
+            // Segments of a loop leave the same: the last one counts.
+            if nest.left[number + 1..].contains(left) {
+                continue;
+            }
+            match left {
+                Left::Number(index, value) => lines.line(format!("{index} = {value};")),
+                Left::Loop(at) => leave(&nest.loops[*at], lines),
+            }
         }
         if nest.exchange.is_some() {
             let rounds = nest.turns.iter().fold(1, |rounds, circle| lcm(rounds, circle.len()));
@@ -169,6 +167,16 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     };
     let _ = write!(lines.text, "{head}{shown}#line {first_line}\n{original}{tail}");
     lines.text
+}
+
+/// Lets an index hold what its loop leaves in it.
+fn leave(source: &SpaceLoop, lines: &mut Lines) {
+    let (low, high) = (c_bound(&source.low), c_bound(&source.high));
+    let value = match source.descending {
+        true => format!("{low} < {high} ? {low} - 1 : {high} - 1"),
+        false => format!("{low} < {high} ? {high} : {low}"),
+    };
+    lines.line(format!("{} = {value};", source.name));
 }
 
 /// What writes lines.

@@ -1,5 +1,6 @@
-/* Indices that each step declares, in its body or in a block of it, and that hide variables of the file or of the function,
-   also of another type: those stay as they are. */
+/* What loops leave in their indices. Those that each step declares, in its body or in a block of it, and that hide variables of
+   the file or of the function, also of another type, leave these as they are; of several loops the last one counts; and one that
+   counts down without a round leaves what it begins with. */
 #include <stdio.h>
 #define N 23
 #define M 29
@@ -36,6 +37,16 @@ int main(void)
         }
     }
     printf("%d %d %d %u %u\n", i, j, k, at, by);
+    for (int t = 0; t < 5; t++) {
+        for (i = 1; i < M - 1; i++) {
+            double sum = 0;
+            for (k = 0; k < 3; k++) sum += k;
+            for (j = 0; j > 5; j--) sum += j;
+            b[i] = 0.5 * (a[i - 1] + a[i + 1]) + sum;
+        }
+        for (k = 1; k < M - 2; k++) a[k] = b[k] * 0.5;
+    }
+    printf("%d %d %d\n", i, j, k);
     for (int x = 0; x < N; x++)
         for (int y = 0; y < M; y++) printf("%a %a %a %a\n", u[x][y], v[x][y], a[y], b[y]);
     return 0;
