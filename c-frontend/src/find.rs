@@ -408,10 +408,19 @@ impl Search<'_> {
         let description =
             format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
         let source = &self.preprocessed.source;
-        let program_of = |nest: &nest::Nest| -> Result<_, Vec<Diagnostic>> {
-            let stencil = recognise::recognise(nest).map_err(|diagnostic| vec![*diagnostic])?;
+        let drafted = |nest: &nest::Nest, with_mirrors: bool| {
+            let stencil = recognise::recognise(nest, with_mirrors).map_err(|found| vec![*found])?;
             let program = recognise::draft(&name, &description, nest, &stencil, source);
-            Ok((stencil, program.map_err(|found| found.list)?))
+            Ok::<_, Vec<Diagnostic>>((stencil, program.map_err(|found| found.list)))
+        };
+        let program_of = |nest: &nest::Nest| {
+            let (stencil, program) = drafted(nest, true)?;
+            match program {
+                Ok(program) if recognise::keeps_levels(&stencil, &program) => Ok((stencil, program)),
+                Err(reasons) if !stencil.has_mirrors() => Err(reasons),
+                // As it is written, the arrays hold what they hold.
+                _ => drafted(nest, false).and_then(|(stencil, program)| Ok((stencil, program?))),
+            }
         };
         // Fewer pieces where integers are values: subscripts wrap around.
         let mut nest = nest;

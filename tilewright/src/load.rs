@@ -35,6 +35,8 @@ pub struct Stencil {
     pub left: Vec<LoopLeft>,
     /// The files that were read: that of the program, and its headers.
     pub files: Vec<PathBuf>,
+    /// Fields of which no more is wanted than in which steps something was added to them (`KernelPlan::with_witnesses`).
+    pub witnesses: Vec<usize>,
     analysis: OnceLock<Arc<Analysis>>,
 }
 
@@ -47,6 +49,7 @@ impl Stencil {
             more: Vec::new(),
             left: Vec::new(),
             files: Vec::new(),
+            witnesses: Vec::new(),
             analysis: OnceLock::new(),
         }
     }

@@ -38,7 +38,7 @@ pub(super) struct Exchanged {
 /// What the exchange of a body does; `None` where there is none.
 pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let StmtKind::Block(list) = &body.kind else { return Ok(None) };
-    let opened = opened(region, list);
+    let opened = declared_where_assigned(opened(region, list));
     let list = by_time::as_choices(region, &opened);
     let by_if = list != opened;
     let by_time = by_time::pointers(region, &list);
@@ -96,6 +96,36 @@ fn opened(region: &Region, list: &[Stmt]) -> Vec<Stmt> {
         }
     }
     found
+}
+
+/// `double *held; .. held = a;` as `.. double *held = a;`, where nothing before the assignment has that name.
+fn declared_where_assigned(mut list: Vec<Stmt>) -> Vec<Stmt> {
+    for at in (0..list.len()).rev() {
+        let StmtKind::Declaration(variables) = &list[at].kind else { continue };
+        let [own] = &variables[..] else { continue };
+        if !matches!(own.ctype, CType::Pointer(_)) || own.value.is_some() {
+            continue;
+        }
+        let is_other = |stmt: &Stmt| {
+            let mut other = false;
+            stmt.walk(&mut |part| other |= matches!(part.kind, StmtKind::Other(..)));
+            other
+        };
+        let uses = |stmt: &&Stmt| mentions(std::slice::from_ref(*stmt), &own.name) || is_other(stmt);
+        let Some(first) = list[at + 1..].iter().position(|stmt| uses(&stmt)) else { continue };
+        let assigned = &list[at + 1 + first];
+        let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &assigned.kind else {
+            continue;
+        };
+        if !matches!(&target.kind, ExprKind::Name(name) if *name == own.name) {
+            continue;
+        }
+        let joined = Variable { value: Some((**value).clone()), ..own.clone() };
+        let span = assigned.span.clone();
+        list[at + 1 + first] = Stmt { kind: StmtKind::Declaration(vec![joined]), span };
+        list.remove(at);
+    }
+    list
 }
 
 /// Whether nothing else has the names that a block declares.

@@ -86,7 +86,7 @@ fn original(points: &Points<'_>, reader: usize, at: usize) -> Option<(ReadAt, i6
 }
 
 /// Whether a value is an element, by a name or not.
-fn is_read(points: &Points<'_>, value: &Expr) -> bool {
+pub(super) fn is_read(points: &Points<'_>, value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Read(_) => true,
         ExprKind::Local(LocalId(number)) => is_read(points, &points.nest.temporaries[*number].value),

@@ -9,7 +9,9 @@ use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::domain::Sides;
 use polyhedral::draft::{Draft, DraftField, DraftSeries, DraftStatement};
 use polyhedral::lower::reserved;
-use polyhedral::program::{Access, Boundary, Expr, ExprKind, FieldId, Local, LocalId, Parameter, Program};
+use polyhedral::program::{
+    Access, Boundary, Expr, ExprKind, FieldId, FieldRole, Local, LocalId, Parameter, Program,
+};
 use polyhedral::source::SourceFile;
 use polyhedral::token::{TokenKind, tokenize};
 use std::collections::HashSet;
@@ -56,6 +58,15 @@ impl Names {
     }
 }
 
+/// Whether a program keeps all levels that mirrors get behind its last step.
+pub fn keeps_levels(stencil: &Stencil, program: &Program) -> bool {
+    let mut mirrors = stencil.fields.iter().filter_map(|field| field.mirrors.as_ref());
+    mirrors.all(|mirrors| match program.fields[mirrors.field].role {
+        FieldRole::State { slots, .. } => usize::try_from(mirrors.ago).is_ok_and(|ago| ago < slots),
+        FieldRole::Coefficient => false,
+    })
+}
+
 /// The checked program of a stencil.
 ///
 /// # Errors
@@ -96,6 +107,7 @@ fn assemble(name: &str, description: &str, nest: &Nest, stencil: &Stencil) -> Re
     let fields: Vec<DraftField> = stencil
         .fields
         .iter()
+        .filter(|field| field.mirrors.is_none())
         .map(|field| {
             let (like, state, slots) = match &field.what {
                 What::State { form, buffers, .. } => {

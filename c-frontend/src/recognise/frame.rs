@@ -1,7 +1,7 @@
 //! The grid: the least box around all points that are read or written, with all bounds counted from its ends.
 
 use super::points::{Key, Points};
-use super::stencil::{Centre, GridField, Side, Statement, Stencil, What};
+use super::stencil::{Centre, GridField, Mirrors, Side, Statement, Stencil, What};
 use crate::codes;
 use crate::nest::Result;
 use crate::polynomial::{Polynomial, Symbol};
@@ -14,6 +14,9 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
     let dimension = points.dimension;
     let mut grid = Vec::new();
     let mut sides: Vec<Vec<(Side, Side)>> = vec![Vec::new(); points.statements.len()];
+    let mut fields = fields(&points);
+    let mirrors =
+        || points.fields.iter().enumerate().filter_map(|(at, field)| Some((at, field.mirror.as_ref()?)));
     for d in 0..dimension {
         let (low, high) = extent(&points, d)?;
         let gap = widest_gap(&points, d, &low, &high);
@@ -30,9 +33,19 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
             }
             sides[number].push(both);
         }
+        let both = |own: &(Polynomial, Polynomial)| {
+            let side = |bound: &Polynomial, is_low: bool| side(bound, &low, &high, is_low, gap);
+            side(&own.0, true).zip(side(&own.1, false)).ok_or_else(|| different(&points, 0, d))
+        };
+        for (at, mirror) in mirrors() {
+            let Some(own) = &mut fields[at].mirrors else { continue };
+            let sets = [(&mirror.boxes, &mut own.boxes), (&mirror.begins, &mut own.begins)];
+            for (from, to) in sets.into_iter().flat_map(|(from, to)| from.iter().zip(to)) {
+                to.push(both(&from[d])?);
+            }
+        }
         grid.push((low, high));
     }
-    let fields = fields(&points);
     let outside = super::outside::outside(&points);
     let (indices, assumed, periodic) = (names(&points), points.assumed.clone(), points.periodic.clone());
     let statements = points
@@ -70,15 +83,17 @@ fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
     };
     let (mut low, mut high): (Option<i64>, Option<i64>) = (None, None);
     let (mut least, mut most) = (i64::MAX, i64::MIN);
-    for (number, point) in points.statements.iter().enumerate() {
-        let (first, behind) = &point.domain[d];
+    let mirrors = points.fields.iter().filter_map(|field| field.mirror.as_ref());
+    let mirrored = mirrors.flat_map(|mirror| &mirror.boxes).map(|own| (0, &own[d], &[][..]));
+    let computed =
+        points.statements.iter().enumerate().map(|(at, point)| (at, &point.domain[d], &point.reads[..]));
+    for (number, (first, behind), reads) in computed.chain(mirrored) {
         let known = |bound: &Polynomial| bound.shape() == low_form || bound.shape() == high_form;
         if !known(first) || !known(behind) {
             return Err(different(points, number, d));
         }
         let reach = |sign: i64| {
-            point
-                .reads
+            reads
                 .iter()
                 .map(|(_, read, _)| sign * points.on_the_grid(&read.offset)[d])
                 .max()
@@ -207,6 +222,12 @@ fn fields(points: &Points<'_>) -> Vec<GridField> {
             span: field.span.clone(),
             touched,
             memory: field.memory.clone(),
+            mirrors: field.mirror.as_ref().map(|mirror| Mirrors {
+                field: mirror.of,
+                ago: mirror.ago,
+                boxes: vec![Vec::new(); mirror.boxes.len()],
+                begins: vec![Vec::new(); mirror.begins.len()],
+            }),
         });
     }
     fields

@@ -10,6 +10,7 @@ mod draft;
 mod frame;
 mod handed;
 mod levels;
+mod mirrors;
 mod outside;
 mod overwritten;
 mod parts;
@@ -19,17 +20,17 @@ mod sources;
 mod stencil;
 
 pub use arrays::{Axis, Form};
-pub use draft::draft;
+pub use draft::{draft, keeps_levels};
 pub use sources::with_sources;
-pub use stencil::{Centre, GridField, Outside, ReadAt, Side, Statement, Stencil, What};
+pub use stencil::{Centre, GridField, Mirrors, Outside, ReadAt, Side, Statement, Stencil, What};
 
 use crate::nest::{Nest, Result};
 
-/// The stencil that a nest computes.
+/// The stencil that a nest computes, with mirrors of arrays that each step copies, or as it is written.
 ///
 /// # Errors
 /// What keeps it from being one, with the dependence that stands in the way.
-pub fn recognise(nest: &Nest) -> Result<Stencil> {
+pub fn recognise(nest: &Nest, with_mirrors: bool) -> Result<Stencil> {
     let forms = arrays::forms(nest)?;
     let mut points = points::Points::new(nest, &forms)?;
     points.statements()?;
@@ -41,7 +42,12 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     handed::check(&mut points)?;
     match &nest.colours {
         Some(own) => colours::levels(&mut points, own)?,
-        None => levels::levels(&mut points)?,
+        None => {
+            levels::levels(&mut points)?;
+            if with_mirrors {
+                mirrors::fold(&mut points);
+            }
+        }
     }
     frame::stencil(points)
 }

@@ -1,6 +1,7 @@
 //! Which points each assignment computes, and what it reads, seen from them.
 
 use super::arrays::{Cell, Form, Forms};
+use super::mirrors::Mirror;
 use super::stencil::{Centre, ReadAt};
 use crate::ast::Expr;
 use crate::codes;
@@ -27,6 +28,7 @@ pub struct Points<'a> {
 }
 
 /// A field, before the grid is known.
+#[derive(Clone)]
 pub struct PointField {
     pub key: Key,
     pub element: ElementType,
@@ -39,6 +41,8 @@ pub struct PointField {
     pub from: Option<String>,
     /// The addresses that a value of the place reads.
     pub memory: Vec<String>,
+    /// Where its values come from, if it gets them behind the last step.
+    pub mirror: Option<Mirror>,
 }
 
 /// What makes a field one and the same.
@@ -150,6 +154,7 @@ impl<'a> Points<'a> {
                     shift,
                     from: cell.from.clone(),
                     memory: Vec::new(),
+                    mirror: None,
                 }),
             }
         }
@@ -190,6 +195,7 @@ impl<'a> Points<'a> {
                 shift: 0,
                 from: None,
                 memory: Vec::new(),
+                mirror: None,
             });
             self.fields.len() - 1
         })

@@ -27,6 +27,13 @@ pub struct Stencil {
     pub outside: Vec<Outside>,
 }
 
+impl Stencil {
+    /// Whether some arrays get their values behind the last step.
+    pub fn has_mirrors(&self) -> bool {
+        self.fields.iter().any(|field| field.mirrors.is_some())
+    }
+}
+
 /// An element that lies outside of an array, as it is declared.
 #[derive(Debug, Clone)]
 pub struct Outside {
@@ -55,6 +62,22 @@ pub struct GridField {
     pub touched: Vec<(usize, Vec<i64>)>,
     /// The addresses of what a value of the place reads, as C texts in which `tw_x0`, .. are the indices.
     pub memory: Vec<String>,
+    /// Where its values come from behind the last step, if no step computes it: then it is no field of the program, and stands behind
+    /// all that are.
+    pub mirrors: Option<Mirrors>,
+}
+
+/// What an array gets behind the last step.
+#[derive(Debug, Clone)]
+pub struct Mirrors {
+    /// The field that it is copied from.
+    pub field: usize,
+    /// How many steps before the last one.
+    pub ago: i64,
+    /// The points that are copied, counted from the ends of the grid.
+    pub boxes: Vec<Vec<(Side, Side)>>,
+    /// Those at which it holds the level of the field before the first one, where steps want that.
+    pub begins: Vec<Vec<(Side, Side)>>,
 }
 
 /// What a field is in the C program.

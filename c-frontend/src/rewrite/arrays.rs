@@ -3,12 +3,12 @@
 //! runs. What lies in another way is copied.
 
 use super::boxes::{Boxes, Points, place};
-use super::extents::is_fresh;
+use super::extents::{begins, is_fresh};
 use super::lines::{Lines, constant, point};
 use super::output::Target;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
-use crate::recognise::{Axis, Form, What};
+use crate::recognise::{Axis, Form, GridField, What};
 use crate::text::{MemberOf, shown};
 use polyhedral::program::FieldRole;
 
@@ -25,10 +25,19 @@ pub struct ArrayUse {
 pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     let mut uses: Vec<ArrayUse> = Vec::new();
     let fields = || program.stencil.fields.iter().enumerate().filter(|(number, _)| !program.is_seen(*number));
-    for (_, field) in fields() {
+    let is_mirror = |array: &String| {
+        fields().any(|(_, other)| {
+            let What::State { form, .. } = &other.what else { return false };
+            other.mirrors.is_some() && form.array == *array
+        })
+    };
+    // What is read of a mirror where no step writes it says no more.
+    let read = |field: &GridField| matches!(&field.what, What::Coefficient(form) if is_mirror(&form.array));
+    for (_, field) in fields().filter(|(_, field)| !read(field)) {
         let (name, copied) = match &field.what {
             What::State { form, .. } | What::Coefficient(form) => {
                 let copied = match target {
+                    _ if field.mirrors.is_some() => Some(MIRROR),
                     Target::Cuda => Some("the GPU has memory of its own"),
                     _ if program.nest.integers.contains_key(&form.array) => {
                         Some("its integers are computed as floating-point numbers")
@@ -72,6 +81,8 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
 
 /// Rows that were allocated one after the other have one distance, which the program finds out when it runs.
 const ROWS: &str = "unless its rows have one distance";
+/// Each step copies it to another one.
+const MIRROR: &str = "it gets its values behind the last step";
 /// Why an array is copied of which several levels are wanted at once.
 pub(crate) const LEVELS: &str = "it stands for several time levels";
 /// What values are called that follow from the place alone.
@@ -161,20 +172,25 @@ pub(super) fn places(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut L
     let mut first_view = 0;
     for (number, (touched, computed)) in boxes.iter().enumerate() {
         let views = arrays_of(program, number);
-        let (form, parts): (_, &[(&Boxes, u8)]) = match &program.stencil.fields[number].what {
+        let field = &program.stencil.fields[number];
+        let begins = field.mirrors.as_ref().and_then(|mirrors| begins(program, mirrors));
+        let (form, parts): (_, Vec<(&Boxes, u8)>) = match &field.what {
             _ if program.is_seen(number) => continue,
-            What::State { form, .. } => (form, &[(touched, 0), (computed, 1)]),
-            What::Coefficient(form) => (form, &[(touched, 0)]),
+            What::State { form, .. } if field.mirrors.is_some() => {
+                (form, begins.iter().map(|boxes| (boxes, 0)).chain([(computed, 1)]).collect())
+            }
+            What::State { form, .. } => (form, vec![(touched, 0), (computed, 1)]),
+            What::Coefficient(form) => (form, vec![(touched, 0)]),
             What::Place(_) => continue,
         };
         let array = Array { program, form, view: first_view, several: views > 1 };
         if views > 1 {
             lines.block(format!("for (int tw_s = 0; tw_s < {views}; ++tw_s)"), |lines| {
                 lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
-                array.place(parts, lines);
+                array.place(&parts, lines);
             });
         } else {
-            array.place(parts, lines);
+            array.place(&parts, lines);
         }
         first_view += views;
     }

@@ -2,7 +2,7 @@
 
 use super::boxes::Boxes;
 use crate::CProgram;
-use crate::recognise::What;
+use crate::recognise::{Form, Mirrors, Side, What};
 use polyhedral::domain::Interval;
 
 /// The least extents of a grid on which the tiled loops run.
@@ -34,12 +34,30 @@ fn touched(program: &CProgram, number: usize) -> Boxes {
         let sides = stencil.statements[*statement].sides.iter().zip(offset);
         sides.map(|((low, high), by)| Interval { low: low.shifted(*by), high: high.shifted(*by) }).collect()
     });
-    Boxes::union(boxes.collect(), stencil.dimension)
+    // What mirrors get of it, or it of another one.
+    let mirrors =
+        stencil.fields.iter().enumerate().filter_map(|(at, field)| Some((at, field.mirrors.as_ref()?)));
+    let copied = mirrors.filter(|(at, mirrors)| *at == number || mirrors.field == number);
+    let copied = copied.flat_map(|(_, mirrors)| boxes_in(&mirrors.boxes));
+    Boxes::union(boxes.chain(copied).collect(), stencil.dimension)
+}
+
+fn boxes_in(list: &[Vec<(Side, Side)>]) -> impl Iterator<Item = Vec<Interval>> {
+    list.iter().map(|own| own.iter().map(|(low, high)| Interval { low: *low, high: *high }).collect())
+}
+
+/// Where a mirror holds the level of its field before the first one, if that is wanted.
+pub(super) fn begins(program: &CProgram, mirrors: &Mirrors) -> Option<Boxes> {
+    let wanted = !mirrors.begins.is_empty();
+    wanted.then(|| Boxes::union(boxes_in(&mirrors.begins).collect(), program.stencil.dimension))
 }
 
 /// Everything that is computed of a field.
 fn computed(program: &CProgram, number: usize) -> Boxes {
     let stencil = &program.stencil;
+    if let Some(mirrors) = &stencil.fields[number].mirrors {
+        return Boxes::union(boxes_in(&mirrors.boxes).collect(), stencil.dimension);
+    }
     let own = stencil.statements.iter().filter(|statement| statement.target == number);
     let boxes = own.map(|statement| {
         statement.sides.iter().map(|(low, high)| Interval { low: *low, high: *high }).collect()
@@ -67,10 +85,18 @@ pub(super) fn extremes(boxes: &Boxes) -> Vec<Interval> {
 /// not wanted.
 pub(super) fn is_fresh(program: &CProgram, field: usize) -> bool {
     let What::State { buffers: 1, .. } = &program.stencil.fields[field].what else { return false };
+    if program.stencil.fields[field].mirrors.as_ref().is_some_and(|mirrors| !mirrors.begins.is_empty()) {
+        return false;
+    }
     let reads = program.stencil.statements.iter().flat_map(|statement| &statement.reads);
     let (touched, computed) = boxes_of(program, field);
     reads.filter(|(_, read)| read.field == field).all(|(_, read)| read.time == 1)
         && touched.list == computed.list
+}
+
+/// Whether a mirror is memory that each step declares, or takes: nobody sees it behind the steps.
+fn is_own(program: &CProgram, form: &Form) -> bool {
+    program.own_arrays().iter().any(|one| one.name == form.array)
 }
 
 /// Whether what blocks of steps leave in a field is not wanted either: the last step, which runs as it is written, computes
@@ -78,7 +104,8 @@ pub(super) fn is_fresh(program: &CProgram, field: usize) -> bool {
 pub(super) fn is_scratch(program: &CProgram, field: usize) -> bool {
     let What::State { form, .. } = &program.stencil.fields[field].what else { return false };
     let observed = program.nest.observed.as_ref();
-    observed.is_some_and(|observed| observed.last_as_written && observed.unseen)
-        && form.turns.is_empty()
-        && is_fresh(program, field)
+    program.stencil.fields[field].mirrors.is_some() && is_own(program, form)
+        || observed.is_some_and(|observed| observed.last_as_written && observed.unseen)
+            && form.turns.is_empty()
+            && is_fresh(program, field)
 }

@@ -6,7 +6,7 @@ use super::output::Target;
 use crate::integer::IntType;
 use crate::program::CProgram;
 use crate::recognise::What;
-use crate::text::type_text;
+use crate::text::{shown, type_text};
 use polyhedral::program::{ElementType, Field, FieldRole, Series};
 use serde::Serialize;
 use text_escape::comment;
@@ -30,6 +30,8 @@ pub(super) struct Glue {
     pragmas: bool,
     dimension: usize,
     fields: Vec<Buffer>,
+    /// Arrays that get a level of a field behind the steps.
+    mirrors: Vec<Mirror>,
     /// Arrays of the program, and stored time levels, of all fields.
     views: usize,
     levels: usize,
@@ -71,10 +73,21 @@ struct Buffer {
     /// Whether nothing is wanted of what it holds before, and whether nothing is of what it holds behind.
     fresh: bool,
     scratch: bool,
-    /// Whether a buffer of it begins with anything.
+    /// Whether buffers of it begin with anything: a device gets all that they hold.
     blank: bool,
     /// Whether it holds the numbers of a test.
     seen: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Mirror {
+    name: String,
+    /// Its number among the arrays of all fields; the field that it gets, as it is so many steps before the last one.
+    view: usize,
+    of: usize,
+    ago: i64,
+    /// Whether it holds the level before the first one.
+    begins: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -108,7 +121,7 @@ impl Glue {
                 newest: levels - 1,
                 may_be_alone: views == 1 && slots > 1,
                 fresh: is_fresh(source, number),
-                blank: is_fresh(source, number) && target != Target::Cuda,
+                blank: target != Target::Cuda,
                 scratch: is_scratch(source, number),
                 seen: source.is_seen(number),
             };
@@ -117,6 +130,16 @@ impl Glue {
             buffer
         };
         let fields: Vec<Buffer> = program.fields.iter().enumerate().map(&mut buffer).collect();
+        let mut mirrors = Vec::new();
+        for (number, field) in source.stencil.fields.iter().enumerate() {
+            let (What::State { form, .. }, Some(own)) = (&field.what, &field.mirrors) else { continue };
+            if !is_scratch(source, number) {
+                let name = comment(&shown(&form.array));
+                let begins = !own.begins.is_empty();
+                mirrors.push(Mirror { name, view: first_view, of: own.field, ago: own.ago, begins });
+            }
+            first_view += arrays_of(source, number);
+        }
         let (whole, letters) = (
             fields.iter().any(|field| field.integers.is_some()),
             fields.iter().any(|field| field.integers == Some("char")),
@@ -129,6 +152,8 @@ impl Glue {
         let tested = source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty());
         let in_place =
             source.nest.observed.as_ref().is_some_and(|observed| observed.alone && !observed.shown);
+        // The next call, or the next block of steps, wants such levels, too.
+        let alone = fields.iter().any(|field| field.may_be_alone);
         let least = program.fields.iter().map(|field| field.element.bytes()).min();
         Glue {
             name: program.name.clone(),
@@ -142,6 +167,7 @@ impl Glue {
             pragmas: source.has_pragmas(),
             dimension,
             fields,
+            mirrors,
             // No array of C has no element.
             views: first_view.max(1),
             levels: first_level,
@@ -150,7 +176,7 @@ impl Glue {
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested,
-            lends: tested || !source.own_arrays().is_empty(),
+            lends: tested || !source.own_arrays().is_empty() || alone,
             in_place,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,
@@ -161,7 +187,9 @@ impl Glue {
 
 /// The type of the integers that an array of the program holds; `None` for one of another type.
 fn integers(source: &CProgram, field: usize, target: Target) -> Option<&'static str> {
-    let What::State { form, .. } = &source.stencil.fields[field].what else { return None };
+    let (What::State { form, .. } | What::Coefficient(form)) = &source.stencil.fields[field].what else {
+        return None;
+    };
     let ctype = source.nest.integers.get(&form.array)?;
     let own = IntType::of(ctype)?;
     Some(match (own.bits, own.unsigned) {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::progress::Session;
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::{AUTO, Target, baseline_for};
+use std::mem;
 use std::sync::Arc;
 use tilewright::c_program::{self, CProgram};
 use tilewright::choice::{self, Chosen, Wish};
@@ -54,14 +55,17 @@ impl Tiled {
         let own = c.as_ref().and_then(c_program::extents);
         let steps = wish.steps.or_else(|| c.as_ref().and_then(c_program::steps));
         let wish = Wish { size: wish.size.or(own.as_deref()), steps, ..*wish };
-        let chosen = choice::choose(&stencil, tiling, target, &wish, session)?;
-        let name = stencil.program.name.clone();
-        let stencil = renamed(stencil, arguments);
-        let mut planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        let mut stencil = stencil;
         if let Some(c) = c.as_ref().filter(|_| target == Target::OpenMp) {
             // Of tests no more is wanted than in which steps they hold.
-            planned.plan = planned.plan.with_witnesses(&c_program::seen(c));
+            stencil.witnesses = c_program::seen(c);
         }
+        let chosen = choice::choose(&stencil, tiling, target, &wish, session)?;
+        let name = stencil.program.name.clone();
+        let witnesses = mem::take(&mut stencil.witnesses);
+        let stencil = renamed(stencil, arguments);
+        let mut planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        planned.plan = planned.plan.with_witnesses(&witnesses);
         let c = c.map(|c| c_program::renamed(c, &stencil.program));
         Ok(Tiled { name, chosen, planned, c })
     }

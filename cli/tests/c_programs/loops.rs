@@ -43,6 +43,38 @@ fn edges_behind_sweeps_and_loops_by_rows() {
     }
 }
 
+/// Arrays that each step copies are computed once, and get their values behind the last step.
+#[test]
+fn arrays_that_are_copied() {
+    same("copies.c", &[], &[]);
+    same("copies.c", &["-DREAL=float", "-DSTEPS=8"], &["--tile", "st=4,s0=3,s1=8"]);
+    same("copies.c", &["-DN=5", "-DM=6", "-DSTEPS=1"], &["--strategy", "naive"]);
+    same("copies.c", &["-DN=60", "-DM=9", "-DSTEPS=2"], &[]);
+    let folder = Folder::new();
+    let file = program("copies.c").display().to_string();
+    let out = folder.arg("copies");
+    let report = tilewright(&["compile", &file, "--target", "openmp", "-o", &out]);
+    assert!(report.code == 0 && !report.stdout.contains("one step at a time"), "{}", report.stdout);
+    let glue = |number: &str| {
+        let text =
+            std::fs::read_to_string(Path::new(&out).join(format!("copies_scop{number}_glue.c"))).unwrap();
+        let mirrors = text.lines().skip_while(|line| !line.contains("} tw_mirrors[] = {")).skip(1);
+        let own: Vec<String> =
+            mirrors.take_while(|line| line.starts_with("    {")).map(str::to_owned).collect();
+        own
+    };
+    let count = |number: &str, part: &str| glue(number).iter().filter(|line| line.contains(part)).count();
+    // Behind the sweep, with edges that no step writes, before it, both, and a wave's last step but one.
+    assert_eq!((count("", "/* b */"), count("2", "/* b */"), count("4", ", 1, 0 }, /* b */")), (1, 1, 1));
+    assert_eq!(
+        (count("6", "/* c */"), count("7", ", 1, 1 }, /* b */"), count("7", ", 0, 0 }, /* c */")),
+        (1, 1, 1)
+    );
+    assert_eq!((count("8", "/* next */"), count("9", "/* b */"), count("10", "/*")), (1, 1, 0));
+    // Less is copied than is computed: both are arrays of the steps.
+    assert_eq!(count("3", "/*"), 0);
+}
+
 /// Variables that functions keep, neighbours that `if` chooses, changes collected over colours, sums that are no numbers, and indices
 /// that hide variables.
 #[test]

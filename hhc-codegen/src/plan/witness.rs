@@ -7,15 +7,26 @@
 //! Nobody reads `w` but this. Where all that is wanted behind the steps is in which of them `v > 0` at some point, and in which a
 //! `v` was no number, two numbers per step tell as much as an array does, and take no memory from the tiles.
 
-use super::{Kernel, KernelPlan, joined_rows};
+use super::KernelPlan;
 use polyhedral::program::{BinaryOp, Expr, ExprKind, FieldId, FieldRole, Program, Statement};
 
 impl KernelPlan {
-    /// The plan, in which those of some fields are witnesses that can be: an array remains of the others.
+    /// The plan, in which those of some fields are witnesses that can be: an array remains of the others. Rows of a witness are
+    /// computed by themselves, as they may end early: none of the statements that are joined reads what one before it stores, so that
+    /// each may as well compute the whole box before the next one.
     #[must_use]
     pub fn with_witnesses(mut self, fields: &[usize]) -> KernelPlan {
         let can_be = |&field: &usize| self.can_be_witness(FieldId(field));
         self.witnesses = fields.iter().copied().filter(can_be).collect();
+        for kernel in 0..self.kernels.len() {
+            let own: Vec<bool> = self.kernels[kernel]
+                .instances
+                .iter()
+                .map(|row| self.computes_witness(row.statement))
+                .collect();
+            let rows = self.kernels[kernel].instances.iter_mut().enumerate();
+            rows.filter(|(at, _)| own[*at] || *at > 0 && own[at - 1]).for_each(|(_, row)| row.joined = false);
+        }
         self
     }
 
@@ -27,19 +38,13 @@ impl KernelPlan {
     fn can_be_witness(&self, field: FieldId) -> bool {
         let program = &*self.program;
         let one_slot = matches!(program.field(field).role, FieldRole::State { levels: 1, slots: 1 });
-        let apart = |kernel: &Kernel| {
-            joined_rows(kernel).all(|rows| {
-                let own = |row: &super::Instance| program.statements[row.statement].target == field;
-                rows.len() == 1 || !rows.iter().any(own)
-            })
-        };
         one_slot
             && !program.is_periodic()
             && program.statements.iter().all(|statement| match statement.target == field {
                 true => adds(statement),
                 false => statement.reads.iter().all(|read| read.field != field),
             })
-            && self.kernels.iter().all(|kernel| !kernel.in_parts() && apart(kernel))
+            && self.kernels.iter().all(|kernel| !kernel.in_parts())
     }
 }
 

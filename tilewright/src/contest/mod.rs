@@ -120,7 +120,8 @@ impl Contest<'_> {
 
     fn plan(&self, entrant: &Entrant) -> Result<KernelPlan> {
         let strategy = strategy::by_name(entrant.strategy)?;
-        Ok(strategy::plan(strategy, &self.stencil.program, &self.model.analysis.cone, &entrant.tile)?)
+        let plan = strategy::plan(strategy, &self.stencil.program, &self.model.analysis.cone, &entrant.tile)?;
+        Ok(plan.with_witnesses(&self.stencil.witnesses))
     }
 }
 
