@@ -19,24 +19,11 @@
 
 use super::copied::is_read;
 use super::overwritten::{Assumed, Sides, around, intersection};
-use super::points::{Key, Point, PointField, Points};
+use super::points::{Key, Mirror, Point, PointField, Points};
 use super::stencil::ReadAt;
 use crate::nest::ReadOf;
 use crate::text::type_text;
 use std::mem;
-
-/// A mirror.
-#[derive(Debug, Clone)]
-pub struct Mirror {
-    /// The field that its values are copied from.
-    pub of: usize,
-    /// How many steps before the last one.
-    pub ago: i64,
-    /// Its points.
-    pub boxes: Vec<Sides>,
-    /// Those at which it holds the level before the first one, if that is wanted.
-    pub begins: Vec<Sides>,
-}
 
 /// Most boxes of a copy that stay.
 const MOST_BOXES: usize = 8;

@@ -1,7 +1,6 @@
 //! Which points each assignment computes, and what it reads, seen from them.
 
 use super::arrays::{Cell, Form, Forms};
-use super::mirrors::Mirror;
 use super::stencil::{Centre, ReadAt};
 use crate::ast::Expr;
 use crate::codes;
@@ -43,6 +42,19 @@ pub struct PointField {
     pub memory: Vec<String>,
     /// Where its values come from, if it gets them behind the last step.
     pub mirror: Option<Mirror>,
+}
+
+/// Where an array that each step copies gets its values, behind the last step.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    /// The field that its values are copied from.
+    pub of: usize,
+    /// How many steps before the last one.
+    pub ago: i64,
+    /// Its points.
+    pub boxes: Vec<Vec<(Polynomial, Polynomial)>>,
+    /// Those at which it holds the level before the first one, if that is wanted.
+    pub begins: Vec<Vec<(Polynomial, Polynomial)>>,
 }
 
 /// What makes a field one and the same.

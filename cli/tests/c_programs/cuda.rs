@@ -50,10 +50,12 @@ fn on_the_emulator(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
 
 #[test]
 fn cuda_programs_run_as_a_whole() {
-    let programs: [(&str, &[&str]); 6] = [
+    let programs: [(&str, &[&str]); 7] = [
         ("staggered.c", &["--tile", "st=4,s0=4,s1=8"]),
         ("wave_three_buffers.c", &[]),
         ("steps_of_two.c", &[]),
+        // Several loops, each with its own structure of distances.
+        ("copies.c", &["-DSTEPS=3"]),
         ("far_reaching.c", &["-DREAL=double"]),
         ("cells.c", &["-DCELL=_Bool"]),
         ("red_black.c", &["-DSTEPS=3"]),
