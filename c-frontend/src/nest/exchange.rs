@@ -111,8 +111,8 @@ fn declared_where_assigned(mut list: Vec<Stmt>) -> Vec<Stmt> {
             stmt.walk(&mut |part| other |= matches!(part.kind, StmtKind::Other(..)));
             other
         };
-        let uses = |stmt: &&Stmt| mentions(std::slice::from_ref(*stmt), &own.name) || is_other(stmt);
-        let Some(first) = list[at + 1..].iter().position(|stmt| uses(&stmt)) else { continue };
+        let uses = |stmt: &Stmt| mentions(std::slice::from_ref(stmt), &own.name) || is_other(stmt);
+        let Some(first) = list[at + 1..].iter().position(uses) else { continue };
         let assigned = &list[at + 1 + first];
         let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &assigned.kind else {
             continue;

@@ -17,7 +17,7 @@ pub use rows::{asks_ahead, block_points, rows_at_once};
 pub use shifts::{keeps_rows, shifted_from};
 pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes, registers_of_storages, storage_bytes};
 pub use threads::{
-    ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, Threads, WARP, blocks_at_once, blocks_of,
+    ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, OF_ANOTHER_FIELD, Threads, WARP, blocks_at_once, blocks_of,
     direct_points_at_once, direct_resident_threads, elements_at_once, operand_registers, points_at_once,
     register_bound, registers_by_share,
 };

@@ -20,6 +20,9 @@ const UNCUT: i64 = 128;
 
 /// Threads of a warp.
 pub const WARP: i64 = 32;
+/// Registers of a thread for places and operands of each further field that a step computes: as many as NVRTC took of three fields without
+/// a bound.
+pub const OF_ANOTHER_FIELD: i64 = 35;
 
 /// Extents and steps for which widths are measured: none of them cuts a tile.
 const LARGE: i64 = 1 << 20;

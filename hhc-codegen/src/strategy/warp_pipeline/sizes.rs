@@ -4,7 +4,7 @@ use super::lags::around;
 use super::strips::Team;
 use super::tile::Sizes;
 use crate::TileSizes;
-use crate::geometry::{WARP, storage_bytes};
+use crate::geometry::{OF_ANOTHER_FIELD, WARP, storage_bytes};
 use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use polyhedral::program::{Access, FieldRole, Program, Statement};
@@ -154,10 +154,8 @@ pub(super) fn fills_registers(program: &Program) -> bool {
     of_rows(program, Sizes { points: 1, steps: 1, warps: 1, rows: 1 }) >= MOST
 }
 
-/// Registers that a thread is given: those of the rows, and others; of each further field of a step places and operands, as many as NVRTC
-/// took of three fields without a bound.
+/// Registers that a thread is given: those of the rows, and others, and of each further field of a step places and operands.
 pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
-    const OF_ANOTHER_FIELD: i64 = 35;
     let further = program.statements.len() as i64 - 1;
     (of_rows(program, sizes) + OF_ANOTHER_FIELD * further).min(MOST)
 }

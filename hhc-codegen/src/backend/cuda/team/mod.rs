@@ -33,7 +33,7 @@ use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
 use super::ways::{FOLLOWING, Ways, further};
-use crate::geometry::{StorageLayout, Threads, WARP};
+use crate::geometry::{OF_ANOTHER_FIELD, StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Instance, Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
@@ -146,8 +146,6 @@ impl<'a> Team<'a> {
         const OF_A_SCHEDULER: i64 = 16_384;
         // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
-        // Places and operands of each further field of a step: as many as NVRTC took of three fields without a bound.
-        const OF_ANOTHER_FIELD: i64 = 35;
         // Places in two levels are twice as many; alone, they are in no other warp's way.
         let alone = if self.plan.has_spare_slots() { 96 } else { 80 };
         let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { alone } else { 60 });
