@@ -141,6 +141,11 @@ fn teams_of_warps() {
             team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
         }
     }
+    // Of radius 2 two steps have rings with a row that nobody reads, so that rows lie in the same cells as those of links: on grids of several
+    // turns of the text without tests.
+    let high: [(&[i64], i64); 3] = [(&[47, 251], 5), (&[43, 130], 4), (&[31, 77], 6)];
+    let star = polyhedral::shipped::load("star2d2r").unwrap();
+    team(star, "warp-pipeline", "rpl=4,steps=2,warps=2,rows=25", &high);
 }
 
 /// Two coefficients of two types, one of which is read farther than the field, on both sides.
@@ -291,8 +296,11 @@ fn streams_of_planes() {
     }
     // Own columns that begin and end within pieces, and three blocks along each dimension.
     let problems: [(&[i64], i64); 3] = [(&[12, 15, 127], 4), (&[13, 16, 128], 3), (&[6, 9, 65], 7)];
-    let star = polyhedral::shipped::load("star3d1r").unwrap();
-    team(star, "streaming", "rpl=2,rows=4,steps=3,warps=3,planes=4", &problems);
+    let star = || polyhedral::shipped::load("star3d1r").unwrap();
+    team(star(), "streaming", "rpl=2,rows=4,steps=3,warps=3,planes=4", &problems);
+    // Several turns of the text without tests, between those in which planes are not yet stored, or no longer loaded.
+    let long: [(&[i64], i64); 2] = [(&[29, 11, 71], 3), (&[24, 17, 66], 5)];
+    team(star(), "streaming", "rpl=2,rows=4,steps=3,warps=3,planes=13", &long);
     let double = polyhedral::shipped::load("star3d1r").unwrap();
     let double = double.with_element_type(polyhedral::program::ElementType::F64);
     team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);

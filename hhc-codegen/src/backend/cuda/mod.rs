@@ -204,6 +204,9 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let host = Host { plan, arguments, kernels: &kernels, boundary: &boundary, ways: &ways };
     let signature = Signature::new(program, &names);
     let has_windows = !shapes.is_empty();
+    let sweeps = |kernel: &Kernel| !kernel.in_parts() && kernel.memory == Memory::Arrays;
+    let has_sweeps = plan.kernels.iter().any(sweeps);
+    let has_slices = program.dimension() == 3 && plan.kernels.iter().any(|kernel| kernel.team);
     let data = ProgramText {
         version: env!("CARGO_PKG_VERSION"),
         description: standalone::description(program),
@@ -215,7 +218,9 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows,
-        has_sweeps: plan.kernels.iter().any(|kernel| !kernel.in_parts() && kernel.memory == Memory::Arrays),
+        has_sweeps,
+        has_slices,
+        from_registers: has_sweeps || has_slices,
         ways: ways.len(),
         goes_further: !ways.is_empty() || (has_windows && program.dimension() == 1),
         in_space: program.dimension() == 3,
@@ -267,6 +272,10 @@ struct ProgramText {
     has_windows: bool,
     /// Whether kernels work on the arrays alone.
     has_sweeps: bool,
+    /// Whether teams of warps stream through planes, with slices of them in registers.
+    has_slices: bool,
+    /// Whether there are places in memory that compilers shall have from registers alone.
+    from_registers: bool,
     /// How many distances in memory kernels are given.
     ways: usize,
     /// Whether places in memory are found by bytes.

@@ -182,17 +182,13 @@ impl Block<'_> {
     fn shared(&self, of_rows: &OfRows<'_>, grid: &[Closed], (warp, stage): (i64, i64)) -> i64 {
         let stream = self.stream;
         let Some((_, greatest)) = stream.across else { return 0 };
-        let (rows, last) = (stream.sizes.rows, stream.sizes.warps - 1);
+        let rows = stream.sizes.rows;
         let (before, behind) = stream.reach[1];
         let (given, taken) = (stage * stream.lag(), (stage + 1) * stream.lag() - greatest);
         let mut words = of_rows(stage, warp, rows, behind, grid, taken);
         words += of_rows(stage, warp, -before, before, grid, taken);
-        if warp > 0 {
-            words += of_rows(stage, warp, 0, behind, grid, given);
-        }
-        if warp < last {
-            words += of_rows(stage, warp, rows - before, before, grid, given);
-        }
+        words += of_rows(stage, warp, 0, behind, grid, given);
+        words += of_rows(stage, warp, rows - before, before, grid, given);
         words
     }
 }

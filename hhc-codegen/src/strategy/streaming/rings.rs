@@ -39,7 +39,7 @@ impl<'a> Stream<'a> {
         let beside = if self.across.is_some() { self.reach[1].0 + self.reach[1].1 } else { 0 };
         let element = self.program.field(self.field).element.bytes() as i64;
         let bytes = |feed: i64, edges: i64| {
-            warps * self.sizes.columns() * element * (feed * rows + edges * steps * beside)
+            self.sizes.columns() * element * (warps * feed * rows + (warps + 1) * edges * steps * beside)
         };
         let most = (more(feed), more(edges));
         if bytes(most.0, most.1) <= SHARED_BYTES { most } else { (feed, edges) }
@@ -78,7 +78,7 @@ impl<'a> Stream<'a> {
             let edge = |name: &str, comment: &str, rows: i64| {
                 let rows = Axis::Ring { first: var(FIRST_ROW), extent: rows };
                 let axes = vec![planes(edges), rows, shared()];
-                storage(name, comment, vec![warps, steps], axes)
+                storage(name, comment, vec![warps + 1, steps], axes)
             };
             if behind > 0 {
                 storages.push(edge("first_rows", "the first rows of slices, for the warp before", behind));

@@ -60,32 +60,27 @@ impl<'a> Stream<'a> {
     pub(super) fn beside(&self, of: Move) -> Transfer {
         let (level, rows) = (Self::group(), self.sizes.rows);
         let [_, (before, behind), _] = self.reach[..] else { return self.on("", int(0)) };
-        let (member, last) = (var(MEMBER), self.sizes.warps - 1);
+        let member = var(MEMBER);
         let greatest = self.across.map_or(0, |(_, greatest)| greatest);
         let newest = self.plane_after(&level);
         let taken = self.plane_after(&(level.clone() + 1)) + greatest;
         let gives = matches!(of, Move::GiveFirst | Move::GiveLast);
         // Either is there where somebody reads its rows.
         let last_rows_of = FIRST_ROWS + usize::from(behind > 0);
-        // Copies belong to those who take them.
+        // Copy `w` lies between warp `w - 1` and warp `w`: the outermost warps give rows that nobody takes, and take junk. What a register
+        // keeps where nothing is taken, it keeps for long, and a test costs what is given.
         let (comment, rows, storage, copy, other) = match of {
             Move::GiveFirst => {
-                ("the slice's first rows", self.rows(0, behind), FIRST_ROWS, member.clone() - 1, 0)
+                ("the slice's first rows", self.rows(0, behind), FIRST_ROWS, member.clone(), 0)
             }
             Move::GiveLast => {
                 let last_rows = self.rows(rows - before, before);
                 ("the slice's last rows", last_rows, last_rows_of, member.clone() + 1, 0)
             }
             Move::TakeBehind => {
-                ("the rows behind the slice", self.rows(rows, behind), FIRST_ROWS, member.clone(), 1)
+                ("the rows behind the slice", self.rows(rows, behind), FIRST_ROWS, member.clone() + 1, 1)
             }
             _ => ("the rows before the slice", self.rows(-before, before), last_rows_of, member.clone(), -1),
-        };
-        // The first warp and the last one take junk: what a register keeps where nothing is taken, it keeps for long.
-        let when = match of {
-            Move::GiveFirst => vec![member.clone() - 1],
-            Move::GiveLast => vec![int(last - 1) - member.clone()],
-            _ => Vec::new(),
         };
         let edge = Place::Copy(storage, vec![copy, level.clone()]);
         let (plane, from, to) = if gives {
@@ -96,11 +91,7 @@ impl<'a> Stream<'a> {
             let suppliers = self.moved(giver, &at).into_iter().collect();
             (taken, Read { place: edge, suppliers }, Self::ring(level.clone()))
         };
-        Transfer {
-            when,
-            moment: Moment::Before(0),
-            ..self.within(comment, (&level, &plane, &rows), from, to)
-        }
+        Transfer { moment: Moment::Before(0), ..self.within(comment, (&level, &plane, &rows), from, to) }
     }
 
     pub(super) fn transfer(&self, of: Move, stored: &[Supplier]) -> Transfer {

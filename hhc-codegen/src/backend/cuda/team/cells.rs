@@ -10,7 +10,7 @@ use super::{LANE, SINCE, Team, WITHIN};
 use crate::geometry::{WARP, elements_at_once};
 use crate::int_expr::{IntExpr, int};
 use crate::storage::{Axis, Place};
-use c_tree::{BinaryOp, Expr, var};
+use c_tree::{BinaryOp, Expr, call, name, var};
 use polyhedral::program::FieldId;
 
 impl Team<'_> {
@@ -101,6 +101,12 @@ impl Team<'_> {
         row: &[IntExpr],
         value: (FieldId, &IntExpr),
     ) -> Option<Expr> {
+        let first = self.shared_row(place, row, value)?;
+        Some(first + c_tree::int(self.piece(value.0)) * var(LANE))
+    }
+
+    /// The number of the first element of a row in shared memory.
+    fn shared_row(&self, place: &Place, row: &[IntExpr], value: (FieldId, &IntExpr)) -> Option<Expr> {
         let storage = &self.kernel.storages[place.storage()?];
         let same_window = match storage.axes.last() {
             Some(Axis::Window { first, extent }) => first == self.first && *extent == WARP * self.points,
@@ -109,8 +115,31 @@ impl Team<'_> {
         if !same_window || storage.axes.len() != row.len() + 1 {
             return None;
         }
-        let first = self.first_element(place, row, value, WARP * self.points)?;
-        Some(first + c_tree::int(self.piece(value.0)) * var(LANE))
+        self.first_element(place, row, value, WARP * self.points)
+    }
+
+    /// The same as [`Team::shared_piece`], counted from a place of the lane that is found before the stream and kept in a register, so that
+    /// the rest is a constant of unrolled text. It is that of the lane's first piece in the copy of its warp; `None` where copies change.
+    pub(super) fn piece_of_lane(
+        &self,
+        place: &Place,
+        row: &[IntExpr],
+        value: (FieldId, &IntExpr),
+    ) -> Option<(Expr, Expr)> {
+        let at = place.storage()?;
+        let storage = &self.kernel.storages[at];
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        if place.copy().iter().any(|copy| changing.iter().any(|name| copy.mentions(name))) {
+            return None;
+        }
+        let first = Place::Copy(at, vec![int(0); place.copy().len()]);
+        let within = self.shared_row(&first, row, value)?;
+        let copies = place.copy().iter().zip(&storage.copies);
+        let copy = copies.fold(c_tree::int(0), |number, (copy, &count)| number * count + expr(copy));
+        let of_a_copy = storage.all_cells() / storage.copies.iter().product::<i64>().max(1);
+        let lane = copy * of_a_copy + c_tree::int(self.piece(value.0)) * var(LANE);
+        let lane = call("tw_shared_from_register", [name(self.storage_name(place)) + lane]);
+        Some((self.declared("auto", "tw_lane", lane), within))
     }
 
     /// Elements between two pieces of a lane.

@@ -78,11 +78,13 @@ pub(super) struct Team<'a> {
     period: i64,
     /// What is not negative where all rows of a group run: their conditions, of any row of the group.
     facts: Vec<IntExpr>,
+    /// What is not negative where slices come from the arrays and go there, of the position alone.
+    moving: Vec<IntExpr>,
     /// What the text declares before the stream, as it does not change there.
     before: RefCell<Vec<Stmt>>,
     /// Places in memory that go on from position to position: their declarations before the stream, and their steps.
     walks: RefCell<Vec<(Stmt, Stmt)>>,
-    /// Whether the text is of the loop in which all rows run, and the places that go on there from turn to turn.
+    /// Whether the text is of the loop in which all rows run and all slices move, and the places that go on there from turn to turn.
     in_turns: Cell<bool>,
     turns: RefCell<Vec<(Stmt, Stmt)>>,
     ways: &'a Ways,
@@ -114,7 +116,7 @@ impl<'a> Team<'a> {
                 facts.push(fact.clone());
             }
         }
-        let team = Team {
+        let mut team = Team {
             plan,
             names,
             kernel,
@@ -124,12 +126,14 @@ impl<'a> Team<'a> {
             points,
             period,
             facts,
+            moving: Vec::new(),
             before: RefCell::default(),
             walks: RefCell::default(),
             in_turns: Cell::default(),
             turns: RefCell::default(),
             ways,
         };
+        team.moving = team.positions_of_slices();
         let works = || storages::parts(kernel).into_iter().flatten();
         works().all(|work| team.prints(work)).then_some(team)
     }

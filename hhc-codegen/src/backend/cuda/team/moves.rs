@@ -411,6 +411,8 @@ impl Team<'_> {
             1 => self.place(transfer.field, row, slot.as_ref()),
             _ => self.further(name(FIRST), transfer.field, &lines, false),
         };
+        // The place of several accesses, each of which the compiler would find it for.
+        let kept = of.of > 1 && matches!(points, Points::Some(_)) && lines.iter().any(|&line| line != 0);
         let array = name(HERE);
         let count = self.piece(transfer.field);
         let own = name(self.storage_name(inner));
@@ -422,7 +424,9 @@ impl Team<'_> {
             let (cell, other) = (own.at(register + point()), array.at(point()));
             (whole, if loads { Stmt::assign(cell, other) } else { Stmt::assign(other, cell) })
         } else {
-            let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
+            let of_slice = if of.of > 1 { self.piece_of_lane(inner, row, value) } else { None };
+            let of_storage = || Some((own.clone(), self.shared_piece(inner, row, value)?));
+            let Some((own, first)) = of_slice.or_else(of_storage) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
             let piece = first + c_tree::int(stride) * c_tree::var(PIECE);
             let cell = || piece.clone() + c_tree::var("j");
@@ -451,6 +455,9 @@ impl Team<'_> {
             (whole, single)
         };
         let mut body = Block::from(Stmt::declare(self.pointer(transfer.field), HERE, place));
+        if kept {
+            body.push(Stmt::assign(name(HERE), call("tw_from_register", [name(HERE)])));
+        }
         match points {
             Points::Asked => {}
             Points::Whole => {

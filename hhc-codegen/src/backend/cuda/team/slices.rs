@@ -11,6 +11,7 @@
 use super::super::super::bounds::non_negative;
 use super::Team;
 use super::columns::{Columns, Row};
+use super::facts::implied;
 use super::moves::Points;
 use super::sums::constant;
 use crate::int_expr::{IntExpr, int};
@@ -23,29 +24,20 @@ impl Team<'_> {
     /// their columns change with it.
     pub(super) fn slice(&self, transfer: &Transfer, rows: &[Row], known: &[IntExpr]) -> Option<Block> {
         let [first, .., last] = rows else { return None };
-        let loads = match (&transfer.from.place, &transfer.to) {
-            (Place::Arrays(_), to) if !self.in_registers(to) => true,
-            (from, Place::Arrays(_)) if self.in_registers(from) => false,
-            _ => return None,
-        };
-        let changing = [self.position.variable, self.kernel.rows.variable];
-        let changes = |test: &IntExpr| changing.iter().any(|name| test.mentions(name));
-        let asked = |row: &Row| -> (Vec<IntExpr>, Vec<IntExpr>, Columns) {
-            let (tests, columns) = self.tests(&transfer.ranges, transfer.region, row, known);
-            let (of_position, of_row) = tests.into_iter().partition(changes);
-            (of_position, of_row, columns)
-        };
-        let (of_position, of_first, columns) = asked(first);
+        let loads = self.loads_slices(transfer)?;
+        let asked = |row: &Row| self.asked(transfer, row, known);
+        let Asked { of_position, of_row: of_first, columns } = asked(first);
         let bounds = columns.low.iter().chain(&columns.high);
-        if rows.iter().any(|row| asked(row).0 != of_position)
-            || bounds.into_iter().any(changes)
+        if rows.iter().any(|row| asked(row).of_position != of_position)
+            || bounds.into_iter().any(|bound| self.changes(bound))
             || (loads && !columns.all(self.strip()))
         {
             return None;
         }
         // They are linear in the number of the row.
         let mut of_all = of_first;
-        of_all.extend(asked(last).1.into_iter().filter(|test| !of_all.contains(test)).collect::<Vec<_>>());
+        of_all
+            .extend(asked(last).of_row.into_iter().filter(|test| !of_all.contains(test)).collect::<Vec<_>>());
         let all_rows = match of_all.is_empty() {
             true => Vec::new(),
             false => vec![self.truth("tw_rows", &of_all)],
@@ -57,7 +49,7 @@ impl Team<'_> {
         let body = if loads {
             let whole = |row: &Row| self.through_arrays(transfer, row, &columns, Points::Whole);
             let each = |row: &Row| {
-                let asked = asked(row).1;
+                let asked = asked(row).of_row;
                 let body = self.through_arrays(transfer, row, &columns, Points::Asked);
                 if asked.is_empty() {
                     body
@@ -70,7 +62,7 @@ impl Team<'_> {
         } else {
             let stored = |rows: &[Row]| self.stored(transfer, rows, &columns);
             let each = rows.iter().map(|row| {
-                let asked = asked(row).1;
+                let asked = asked(row).of_row;
                 let body = stored(std::slice::from_ref(row));
                 if asked.is_empty() {
                     Stmt::Block(body)
@@ -83,8 +75,49 @@ impl Team<'_> {
                 false => Block::from(Stmt::choose(all(all_rows), stored(rows), each.collect::<Block>())),
             }
         };
+        let moves = |test: &&IntExpr| self.in_turns.get() && implied(test, &self.moving);
+        let of_position: Vec<IntExpr> = of_position.iter().filter(|test| !moves(test)).cloned().collect();
         let position = self.hold(&of_position);
         Some(if position.is_empty() { body } else { Block::from(Stmt::when(all(position), body)) })
+    }
+
+    /// What slices that move ask of the position alone, where text without tests can begin and end with it: nothing where no rows are tested.
+    pub(super) fn positions_of_slices(&self) -> Vec<IntExpr> {
+        if self.facts.is_empty() {
+            return Vec::new();
+        }
+        let of_transfer = |transfer: &'_ Transfer| -> Vec<IntExpr> {
+            let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
+            match (&rows[..], self.loads_slices(transfer)) {
+                ([first, _, ..], Some(_)) => self.asked(transfer, first, &[]).of_position,
+                _ => Vec::new(),
+            }
+        };
+        let others = [self.member.variable, self.kernel.rows.variable];
+        let bounds = |test: &IntExpr| {
+            let slope = self.slope(test, self.position.variable);
+            slope.is_some_and(|slope| slope.abs() == 1) && !others.iter().any(|name| test.mentions(name))
+        };
+        self.kernel.transfers.iter().flat_map(of_transfer).filter(bounds).collect()
+    }
+
+    /// Whether a transfer loads rows into shared memory, or stores them from registers.
+    fn loads_slices(&self, transfer: &Transfer) -> Option<bool> {
+        match (&transfer.from.place, &transfer.to) {
+            (Place::Arrays(_), to) if !self.in_registers(to) => Some(true),
+            (from, Place::Arrays(_)) if self.in_registers(from) => Some(false),
+            _ => None,
+        }
+    }
+
+    fn changes(&self, test: &IntExpr) -> bool {
+        [self.position.variable, self.kernel.rows.variable].iter().any(|name| test.mentions(name))
+    }
+
+    fn asked(&self, transfer: &Transfer, row: &Row, known: &[IntExpr]) -> Asked {
+        let (tests, columns) = self.tests(&transfer.ranges, transfer.region, row, known);
+        let (of_position, of_row) = tests.into_iter().partition(|test| self.changes(test));
+        Asked { of_position, of_row, columns }
     }
 
     /// The lane's points of rows, to the arrays: whole pieces where blocks' own columns begin and end with them, and points.
@@ -129,4 +162,11 @@ impl Team<'_> {
     fn truth(&self, wanted: &str, of: &[IntExpr]) -> Expr {
         self.declared("bool", wanted, all(of.iter().map(non_negative)))
     }
+}
+
+/// What a transfer asks where it moves a row: of the position or the row of the group, of the row itself, and its columns.
+struct Asked {
+    of_position: Vec<IntExpr>,
+    of_row: Vec<IntExpr>,
+    columns: Columns,
 }

@@ -1,7 +1,7 @@
 //! The loops over the positions of the stream.
 //!
-//! Where all rows of all warps run, which the block knows before it begins, the text has no test of that, and nothing but this
-//! text is in the way of the instructions that are fetched: what a multiprocessor keeps of them is not much more.
+//! Where all rows of all warps run, and slices come from the arrays and go there, which the block knows before it begins, the text has no test of
+//! that, and nothing but this text is in the way of the instructions that are fetched: what a multiprocessor keeps of them is not much more.
 
 use super::super::super::bounds::expr;
 use super::super::super::points::{INT, max, min};
@@ -150,7 +150,8 @@ impl Team<'_> {
 
     /// The positions at which all facts hold for all warps and rows of the group.
     fn steady(&self) -> Block {
-        let facts = self.ends_of(&self.ends_of(&self.facts, &self.kernel.rows), self.member);
+        let mut facts = self.ends_of(&self.ends_of(&self.facts, &self.kernel.rows), self.member);
+        facts.extend(self.moving.iter().cloned());
         let (mut least, mut most) = (vec![c_tree::int(0)], vec![var(COUNT) - 1]);
         let mut whens = Vec::new();
         for fact in facts {
