@@ -15,6 +15,8 @@ mod explain;
 mod generated;
 #[path = "support/generated_calls.rs"]
 mod generated_calls;
+#[path = "support/generated_copies.rs"]
+mod generated_copies;
 #[path = "support/generated_integers.rs"]
 mod generated_integers;
 #[path = "support/generated_loops.rs"]

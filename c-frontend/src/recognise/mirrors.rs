@@ -14,8 +14,9 @@
 //!
 //! The first needs that C brings all of W to `u`, of which nobody else computes these points; the others that nothing else writes
 //! `old`. All that is read of the mirror must be written in each step, and what is read one step late be computed in each: then a
-//! level before the first step lies in no other one's place. So `u` has two levels or more, all but one of them in memory of
-//! the tiled loops' own. What no step writes of `next` is read as an array that does not change.
+//! level before the first step lies in no other one's place; and no two mirrors may say what that is at one point. So `u` has two
+//! levels or more, all but one of them in memory of the tiled loops' own. What no step writes of `next` is read as an array that
+//! does not change.
 
 use super::copied::is_read;
 use super::overwritten::{Assumed, Sides, around, intersection};
@@ -104,6 +105,13 @@ fn before(points: &Points<'_>, field: usize) -> Option<Found> {
             let computed = writers(points, of).map(|(_, writer)| &writer.domain);
             if !without(&place, computed, &mut assumed)?.is_empty() {
                 return None;
+            }
+            // Two arrays may hold two things there.
+            let taken = points.fields.iter().filter_map(|field| field.mirror.as_ref());
+            for other in taken.filter(|other| other.of == of).flat_map(|other| &other.begins) {
+                if intersection(&place, other, &mut assumed)?.is_some() {
+                    return None;
+                }
             }
             if !begins.contains(&place) {
                 begins.push(place);

@@ -16,7 +16,7 @@
 #define STEPS 23
 #endif
 
-static REAL a[N][M], b[N][M], c[N][M];
+static REAL a[N][M], b[N][M], c[N][M], d[N][M];
 static unsigned char cell[N][M], next[N][M];
 
 static void begin(int by)
@@ -26,6 +26,7 @@ static void begin(int by)
             a[i][j] = (i * 7 + j * 13 + by) % 11;
             b[i][j] = (i * 5 + j * 3 + by) % 7;
             c[i][j] = (i + j + by) % 5;
+            d[i][j] = (i * 3 + j * 2 + by) % 9;
             cell[i][j] = (i * j + by) % 3 == 0;
             next[i][j] = (i + 2 * j + by) % 5 == 0;
         }
@@ -146,5 +147,17 @@ int main(void)
         to = held;
     }
     show("pointers instead");
+    begin(9);
+    for (int t = 0; t < STEPS; t++) {
+        for (int i = 1; i < N - 1; i++)
+            for (int j = 1; j < M - 1; j++)
+                c[i][j] = (REAL)0.5 * a[i][j] - (REAL)0.25 * b[i][j] + (REAL)0.125 * d[i][j] + (REAL)0.1 * a[i - 1][j];
+        COPY(b, a, 1);
+        COPY(d, a, 1);
+        COPY(a, c, 1);
+    }
+    show("two that began apart");
+    COPY(c, d, 0);
+    show("the second of them");
     return 0;
 }

@@ -38,6 +38,12 @@ fn programs_by_chance_with_small_arrays() {
     by_chance(3, crate::generated_small::program);
 }
 
+/// The same of programs whose steps copy arrays.
+#[test]
+fn programs_by_chance_with_copies() {
+    by_chance(4, crate::generated_copies::program);
+}
+
 /// The same of programs in which macros write the innermost blocks: all of their statements are at one place of the file.
 #[test]
 fn programs_by_chance_with_macros() {

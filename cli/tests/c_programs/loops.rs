@@ -73,6 +73,15 @@ fn arrays_that_are_copied() {
     assert_eq!((count("8", "/* next */"), count("9", "/* b */"), count("10", "/*")), (1, 1, 0));
     // Less is copied than is computed: both are arrays of the steps.
     assert_eq!(count("3", "/*"), 0);
+    // Of two arrays one alone says what was there before the first step.
+    assert_eq!((count("11", ", 1, 1 }"), count("11", "/* d */"), count("11", "/* c */")), (1, 0, 1));
+}
+
+/// What a step computes anew is still wanted where the last one ends before it computes that.
+#[test]
+fn steps_that_end_early() {
+    same("steps_cut_short.c", &[], &[]);
+    same("steps_cut_short.c", &["-DSTEPS=5", "-DREAL=float"], &["--tile", "st=2,s0=3,s1=8"]);
 }
 
 /// Variables that functions keep, neighbours that `if` chooses, changes collected over colours, sums that are no numbers, and indices

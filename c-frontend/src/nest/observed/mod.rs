@@ -232,7 +232,7 @@ fn split_without(
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
         region.declare(STEP, ctype, &found.head());
     }
-    let unseen = unseen(&region, list, &step, &tests);
+    let unseen = branches.is_empty() && computes_all(list, &step) && unseen(&region, list, &step, &tests);
     let observed = Observed {
         cut,
         tokens,
@@ -250,6 +250,16 @@ fn split_without(
         asked,
     };
     Ok(Some(Split { region, body, observed, index, level: None }))
+}
+
+/// Whether each step computes all of its stencil: one that `break` or `continue` ends before leaves what an earlier one has computed.
+fn computes_all(list: &[Stmt], step: &Step) -> bool {
+    let behind = step.stencil.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    list[..behind].iter().all(|stmt| {
+        let mut goes_on = true;
+        stmt.walk(&mut |part| goes_on &= !matches!(part.kind, StmtKind::Return(_) | StmtKind::Other(..)));
+        goes_on
+    })
 }
 
 /// Whether nothing in the body but the stencil looks at memory.

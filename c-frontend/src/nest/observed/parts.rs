@@ -31,7 +31,8 @@ pub struct Observed {
     pub first: String,
     /// Tests of maxima, in every step.
     pub tests: Vec<Test>,
-    /// Whether nothing in the body but the stencil looks at memory: what a step computes anew is not wanted from an earlier one.
+    /// Whether each step computes all of the stencil, and nothing else in the body looks at memory: what a step computes anew is not
+    /// wanted from an earlier one.
     pub unseen: bool,
     /// Expressions of the round, which must not read what the stencil computes.
     pub(crate) asked: Vec<Expr>,
