@@ -182,7 +182,7 @@ pub struct FieldData {
     pub name: String,
     /// Number of time levels stored; 1 for coefficients.
     pub slots: usize,
-    /// `slots` times [`Layout::level_stride`] elements.
+    /// `slots` times [`Layout::level_stride`] elements, or more ([`ProgramData::make_room`]).
     pub values: Values,
 }
 
@@ -293,6 +293,19 @@ impl ProgramData {
     /// All elements of a field, all slots, to be changed.
     pub fn values_mut(&mut self, field: FieldId) -> ValuesMut<'_> {
         self.fields[field.0].values.view_mut()
+    }
+
+    /// Makes room for so many elements in a field's array, if it has fewer; all elements are then 0.
+    ///
+    /// # Errors
+    /// [`ExecutionError::OutOfMemory`].
+    pub fn make_room(&mut self, field: FieldId, elements: usize) -> Result<()> {
+        let values = &mut self.fields[field.0].values;
+        if values.view().len() < elements {
+            check_memory(elements as u128 * values.element().bytes() as u128)?;
+            *values = Values::zeroed_at(values.element(), elements, array_start(field.0))?;
+        }
+        Ok(())
     }
 
     /// Makes room for the series of a run of so many steps; all elements are then 0.

@@ -27,7 +27,7 @@ use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::levels::Levels;
 use crate::reference::{Progress, check_arguments};
-use polyhedral::program::Program;
+use polyhedral::program::{FieldId, Program};
 use std::ffi::{c_double, c_int, c_longlong, c_void};
 use toolchain::interrupt::{self, Blocking};
 use toolchain::library::Library;
@@ -60,6 +60,8 @@ pub struct NativeProgram {
     entry: EntryPoint,
     /// Where the object has one.
     levels: Option<LevelsEntryPoint>,
+    /// The fields of which it keeps two numbers for each time step in place of an array.
+    witnesses: Vec<usize>,
 }
 
 impl NativeProgram {
@@ -72,7 +74,14 @@ impl NativeProgram {
         let entry = unsafe { library.function::<EntryPoint>(symbol) }?;
         // SAFETY: likewise, of the name with this ending.
         let levels = unsafe { library.function::<LevelsEntryPoint>(&format!("{symbol}_levels")) }.ok();
-        Ok(NativeProgram { entry, levels, symbol: symbol.to_owned(), library: library.clone() })
+        let witnesses = Vec::new();
+        Ok(NativeProgram { entry, levels, symbol: symbol.to_owned(), library: library.clone(), witnesses })
+    }
+
+    /// The same of a plan with these witnesses (`KernelPlan::with_witnesses`), whose arrays it needs room in.
+    #[must_use]
+    pub fn with_witnesses(self, witnesses: &[usize]) -> NativeProgram {
+        NativeProgram { witnesses: witnesses.to_vec(), ..self }
     }
 
     /// The library it belongs to.
@@ -188,7 +197,7 @@ impl NativeProgram {
         check_arguments(program, parameters, steps)?;
         levels.check_steps(program, done.saturating_add(steps))?;
         let symbol = format!("{}_levels", self.symbol);
-        let Some(entry) = self.levels else {
+        let Some(entry) = self.levels.filter(|_| self.witnesses.is_empty()) else {
             return Err(ExecutionError::Generate(format!("there is no `{symbol}`")));
         };
         interrupt::check()?;
@@ -201,10 +210,13 @@ impl NativeProgram {
 
     /// Calls the function, after `done` steps, with arguments that were checked.
     fn call(&self, parameters: &[f64], data: &mut ProgramData, done: i64, steps: i64) -> Result<()> {
+        for &witness in &self.witnesses {
+            data.make_room(FieldId(witness), 2 * usize::try_from(steps).unwrap_or(0))?;
+        }
         let sizes: Vec<c_longlong> = data.layout().native_sizes();
         let mut fields = data.pointers(done as usize);
-        // SAFETY: there is an array of the type and length that the program's field or series has for every pointer,
-        // sizes and strides for every dimension, and a value for every parameter; `data` is borrowed mutably.
+        // SAFETY: there is an array of the type and length that the program's field or series has for every pointer, or of
+        // two numbers for each step where a field is a witness, sizes and strides for every dimension, and a value for every parameter; `data` is borrowed mutably.
         let code = unsafe { (self.entry)(fields.as_mut_ptr(), sizes.as_ptr(), steps, parameters.as_ptr()) };
         result_of(&self.symbol, code)
     }

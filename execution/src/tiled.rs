@@ -5,11 +5,14 @@ use crate::native::NativeProgram;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::openmp::{self, Variants};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolchain::cache::Cache;
 use toolchain::cancel::Cancel;
-use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText, compile_shared};
+use toolchain::compiler::{
+    Common, CompileOptions, Compiler, Language, SharedObject, SourceText, compile_shared,
+};
 use toolchain::interrupt;
 use toolchain::library::Library;
 
@@ -47,12 +50,12 @@ pub fn load(plan: &KernelPlan) -> Result<Tiled> {
 /// # Errors
 /// As for [`load`].
 pub fn load_with(plan: &KernelPlan, options: &CompileOptions) -> Result<Tiled> {
-    if let Some(tiled) = of_variants(slice::from_ref(plan), options)?.pop() {
+    if let Some(tiled) = of_variants(slice::from_ref(plan), options, false)?.pop() {
         return Ok(tiled);
     }
     let object = compile_shared(&sources(plan)?, options)?;
     let symbol = format!("{}_invoke", plan.program.name);
-    let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
+    let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?.with_witnesses(&plan.witnesses);
     Ok(Tiled { native, object })
 }
 
@@ -64,24 +67,46 @@ const MOST_IN_ONE_OBJECT: usize = 12;
 /// The compiler's level for functions in which no points are computed.
 const WALKING: u8 = 2;
 
-/// [`load_all`] with objects for all processors at once; `done` gets the number of plans whenever some of them are done.
+/// [`load_all`] with objects for all processors at once; `done` gets the number of plans whenever some of them are done. What is `brief`
+/// is run for a moment, and not by who waits for its results.
 ///
 /// # Errors
 /// As for [`load`], and an interruption.
-pub fn load_side_by_side(plans: &[KernelPlan], done: &(dyn Fn(usize) + Sync)) -> Result<Vec<Tiled>> {
+pub fn load_side_by_side(
+    plans: &[KernelPlan],
+    brief: bool,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Tiled>> {
     let part = plans.len().div_ceil(rayon::current_num_threads());
     let part = part.clamp(LEAST_IN_ONE_OBJECT, MOST_IN_ONE_OBJECT);
-    let ready = AtomicUsize::new(0);
-    let some = |plans: &[KernelPlan]| {
-        interrupt::check()?;
-        let tiled = load_all(plans)?;
-        done(ready.fetch_add(plans.len(), Ordering::Relaxed) + plans.len());
-        Ok(tiled)
-    };
+    // Those whose rows are of the same forms share their compiled functions, and have the ones that they have alone.
+    let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (number, plan) in plans.iter().enumerate() {
+        alike.entry(openmp::row_forms(slice::from_ref(plan))).or_default().push(number);
+    }
     let token = Cancel::current();
-    let parts =
-        plans.par_chunks(part).map(|plans| token.scope(|| some(plans))).collect::<Result<Vec<_>>>()?;
-    Ok(parts.into_iter().flatten().collect())
+    // Two processes of the compiler would make the same rows at the same time; who waits but a moment has one.
+    let part = if brief { MOST_IN_ONE_OBJECT } else { part };
+    let rows = |numbers: &Vec<usize>| {
+        let first = slice::from_ref(&plans[numbers[0]]);
+        let is_split = numbers.len() > part && openmp::can_be_variants(first);
+        let Some(variants) = (if is_split { variants(first, brief)? } else { None }) else { return Ok(()) };
+        compiled_rows(&variants, &CompileOptions::default()).map(|_| ())
+    };
+    alike.par_iter().try_for_each(|(_, numbers)| token.scope(|| rows(numbers)))?;
+    let parts: Vec<&[usize]> = alike.values().flat_map(|numbers| numbers.chunks(part)).collect();
+    let ready = AtomicUsize::new(0);
+    let some = |numbers: &[usize]| {
+        interrupt::check()?;
+        let own: Vec<KernelPlan> = numbers.iter().map(|&number| plans[number].clone()).collect();
+        let tiled = load_all_with(&own, brief)?;
+        done(ready.fetch_add(own.len(), Ordering::Relaxed) + own.len());
+        Ok(numbers.iter().copied().zip(tiled).collect::<Vec<_>>())
+    };
+    let loaded = parts.into_par_iter().map(|numbers| token.scope(|| some(numbers)));
+    let mut all: Vec<(usize, Tiled)> = loaded.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    all.sort_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, tiled)| tiled).collect())
 }
 
 /// Generates, compiles and loads the OpenMP code of several plans of one program, which differ in their tiles: as few
@@ -91,9 +116,14 @@ pub fn load_side_by_side(plans: &[KernelPlan], done: &(dyn Fn(usize) + Sync)) ->
 /// # Errors
 /// As for [`load`].
 pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
+    load_all_with(plans, false)
+}
+
+/// The same for code that is run for a moment, where it is `brief`.
+fn load_all_with(plans: &[KernelPlan], brief: bool) -> Result<Vec<Tiled>> {
     let is_plain = |plan: &KernelPlan| openmp::can_be_variants(slice::from_ref(plan));
     let plain: Vec<KernelPlan> = plans.iter().filter(|plan| is_plain(plan)).cloned().collect();
-    let mut together = of_variants(&plain, &CompileOptions::default())?.into_iter();
+    let mut together = of_variants(&plain, &CompileOptions::default(), brief)?.into_iter();
     let one = |plan: &KernelPlan| {
         let tiled = is_plain(plan).then(|| together.next()).flatten();
         tiled.map_or_else(|| load(plan), Ok)
@@ -103,21 +133,35 @@ pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
 
 /// The plans as one object, on top of one with the functions of their statements, which the cache has for all tilings; nothing
 /// where they cannot be one.
-fn of_variants(plans: &[KernelPlan], options: &CompileOptions) -> Result<Vec<Tiled>> {
+fn of_variants(plans: &[KernelPlan], options: &CompileOptions, brief: bool) -> Result<Vec<Tiled>> {
     if !openmp::can_be_variants(plans) {
         return Ok(Vec::new());
     }
-    let generated = openmp::variants(plans).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let Some(Variants { rows, header, kernels, symbols }) = generated else { return Ok(Vec::new()) };
-    let [rows, header, kernels] = [rows, header, kernels].map(|file| SourceText::new(file.name, file.text));
-    let (compiler, cache) = (Compiler::find(Language::C).map_err(toolchain::Error::from)?, Cache::open()?);
-    let headers = slice::from_ref(&header);
-    let common = compiler.compile_common(None, &rows, headers, options, &cache)?;
+    let Some(variants) = variants(plans, brief)? else { return Ok(Vec::new()) };
+    let common = compiled_rows(&variants, options)?;
+    let Variants { header, kernels, symbols, .. } = variants;
+    let sources = [kernels, header].map(|file| SourceText::new(file.name, file.text));
     // Kernels only walk over rows: what an optimizer wins there is lost in waiting for it.
-    let walking = CompileOptions { optimization: options.optimization.min(WALKING), ..options.clone() };
-    let object = compiler.compile_shared_on(&common, &[kernels, header.clone()], &walking, &cache)?;
+    let optimization = options.optimization.min(WALKING);
+    let walking = CompileOptions { optimization, quick: brief, ..options.clone() };
+    let compiler = Compiler::find(Language::C)?;
+    let object = compiler.compile_shared_on(&common, &sources, &walking, &Cache::open()?)?;
     let library = Library::load(&object.path())?;
-    let tiled =
-        |symbol: &String| Ok(Tiled { native: NativeProgram::of(&library, symbol)?, object: object.clone() });
-    symbols.iter().map(tiled).collect()
+    let tiled = |(symbol, plan): (&String, &KernelPlan)| {
+        let native = NativeProgram::of(&library, symbol)?.with_witnesses(&plan.witnesses);
+        Ok(Tiled { native, object: object.clone() })
+    };
+    symbols.iter().zip(plans).map(tiled).collect()
+}
+
+fn variants(plans: &[KernelPlan], brief: bool) -> Result<Option<Variants>> {
+    openmp::variants(plans, brief).map_err(|error| ExecutionError::Generate(error.to_string()))
+}
+
+/// The functions of statements, compiled.
+fn compiled_rows(variants: &Variants, options: &CompileOptions) -> Result<Common> {
+    let [rows, header] = [&variants.rows, &variants.header];
+    let [rows, header] = [rows, header].map(|file| SourceText::new(file.name.clone(), file.text.clone()));
+    let compiler = Compiler::find(Language::C)?;
+    Ok(compiler.compile_common(None, &rows, &[header], options, &Cache::open()?)?)
 }

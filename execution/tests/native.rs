@@ -325,3 +325,37 @@ fn shifted_neighbours_are_those_that_are_loaded() {
         }
     }
 }
+
+/// Two numbers for each step are kept of a witness, which may be more than its field has points; the rows of the others are what they are
+/// without it, in each strategy.
+#[test]
+fn witnesses_have_room_for_all_steps() {
+    let text = "stencil seen(t, i) { field u: f64; field w: f64; \
+        u[t+1, i] = 0.25 * (u[t, i-1] + 2.0 * u[t, i] + u[t, i+1]); \
+        w[t+1, i] = w[t, i] + (u[t, i] > 0.5 ? 1.0 : 0.0); }";
+    let program = Arc::new(polyhedral::parse("seen", text).unwrap());
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let own = |strategy: &'static dyn strategy::Strategy| {
+        let tile = strategy.default_tile(&program, &cone, strategy::Target::OpenMp);
+        strategy::plan(strategy, &program, &cone, &tile).unwrap().with_witnesses(&[1])
+    };
+    let strategies = ["hhc", "diamond", "time-skewing", "naive"].map(|name| strategy::by_name(name).unwrap());
+    let plans: Vec<_> = strategies.into_iter().map(own).collect();
+    let (steps, parameters) = (5000, default_parameters(&program));
+    for brief in [false, true] {
+        let tiled = execution::tiled::load_side_by_side(&plans, brief, &|_| ()).unwrap();
+        for (plan, tiled) in plans.iter().zip(&tiled) {
+            assert_eq!(plan.witnesses, [1], "{}", plan.strategy);
+            let mut data =
+                initial::random(&program, Layout::dense(&program, &[40]).unwrap(), steps, 3).unwrap();
+            assert!(data.lengths()[1] < 2 * steps as usize);
+            tiled.native.run(&program, &parameters, &mut data, steps).unwrap();
+            assert_eq!(data.lengths()[1], 2 * steps as usize, "{}", plan.strategy);
+        }
+    }
+    let forms = |plan| hhc_codegen::backend::openmp::row_forms(std::slice::from_ref(plan));
+    for plan in &plans {
+        // No point of the witness may be computed twice, each of the other one may.
+        assert_eq!(forms(plan).into_iter().collect::<Vec<_>>(), [(vec![0], false), (vec![1], true)]);
+    }
+}

@@ -70,18 +70,17 @@ impl Emulated {
         checked: bool,
         cache: &Arc<Cache>,
     ) -> Result<Emulated, RunError> {
-        let mut arguments =
-            vec!["-Og".to_owned(), "-DTW_EMULATOR=1".to_owned(), "-Wno-unknown-pragmas".to_owned()];
+        let mut arguments = vec!["-DTW_EMULATOR=1".to_owned(), "-Wno-unknown-pragmas".to_owned()];
         if !checked {
             arguments.push("-DTW_UNCHECKED=1".to_owned());
         }
         let options = CompileOptions {
             optimization: 1,
+            quick: true,
             openmp: false,
             native: false,
-            contraction: false,
-            strict: false,
             arguments,
+            ..CompileOptions::default()
         };
         // The runtime and the emulator are the same for all programs: compiled once.
         let header = SourceText::new(RUNTIME_FILE, RUNTIME);

@@ -202,6 +202,7 @@ fn chosen(
 ) -> Result<Chosen> {
     let threads = request.threads.and_then(|threads| i64::try_from(threads).ok());
     let wish = Wish {
+        timed: None,
         size: Some(request.size),
         steps: Some(request.steps),
         calls: 1,

@@ -19,6 +19,7 @@ use hhc_codegen::strategy::{self, AUTO, Strategy, Target};
 use optimizer::residence::best_k;
 use optimizer::{Choice, Family, Method, Objective, Tuned};
 use polyhedral::program::Program;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use toolchain::interference::Watch;
 
@@ -55,6 +56,8 @@ pub struct Wish<'a> {
     pub calibrate: bool,
     /// Whether the execution follows, so that a part of its time may go into the choice.
     pub runs: bool,
+    /// Where several choices are made of one program, whether something was timed for one of them: the others wait for its next uses.
+    pub timed: Option<&'a AtomicBool>,
     /// Whether NVIDIA's compiler makes machine code of the text, so that registers matter.
     pub machine_code: bool,
     /// The ranks of this computer that compute at the same time, where this process is the first of several.
@@ -73,6 +76,7 @@ impl<'a> Wish<'a> {
             by: TileBy::Model,
             calibrate: false,
             runs: false,
+            timed: None,
             machine_code: false,
             company: None,
         }
@@ -409,7 +413,11 @@ fn on_cpu(
     };
     // What is over in no time is not worth measuring anything.
     let long = seconds * wish.calls as f64 >= contest::SHORTEST_S || wish.by == TileBy::Measure;
-    if long && wish.calibrate && !here.is_measured_for(&stencil.program) {
+    let program = &stencil.program;
+    let is_known = here.is_measured_for(program) || !wish.runs && here.knows_alike(program);
+    let may_time =
+        wish.by == TileBy::Measure || !wish.timed.is_some_and(|timed| timed.load(Ordering::Relaxed));
+    if long && wish.calibrate && may_time && !is_known {
         here = here::measured(here, stencil, observer)?;
         let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
         (model, tile, _) = again;
@@ -435,8 +443,14 @@ fn on_cpu(
         TileBy::Guarded => !long || here.named || !wish.calibrate,
         by => by == TileBy::Model,
     };
-    let standing =
-        if model_only { None } else { contested(&contest, &tile, || is_calm_since(&watch), observer)? };
+    let standing = match (model_only, may_time) {
+        (true, _) => None,
+        (false, true) => contested(&contest, &tile, || is_calm_since(&watch), observer)?,
+        (false, false) => contest.remembered(),
+    };
+    if let (Some(timed), Some(Standing { tiled: Some(_), .. })) = (wish.timed, &standing) {
+        timed.store(true, Ordering::Relaxed);
+    }
     let chosen = match standing {
         Some(standing) => {
             let (words, taken) = (standing.words(contest.ranks()), standing.taken());

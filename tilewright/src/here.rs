@@ -11,7 +11,7 @@ use crate::load::Stencil;
 use crate::machines;
 use crate::observer::{Observer, stage_of};
 use crate::state::{self, HERE};
-use cost_models::cpu::body_costs;
+use cost_models::cpu::{body_costs, is_like_a_known};
 use cost_models::machine::{Machine, MachineKind};
 use execution::ExecutionError;
 use execution::calibrate::{self, CpuRequest, Effort};
@@ -66,6 +66,13 @@ impl Here {
     pub fn is_measured_for(&self, program: &Program) -> bool {
         let own = self.caution.is_none() && is_measured(&self.machine, program);
         self.complete || (own && !self.is_worth_another())
+    }
+
+    /// Whether a stencil was measured whose rows are much like this program's: estimates serve where a contest follows and no run.
+    pub fn knows_alike(&self, program: &Program) -> bool {
+        let cpu = self.machine.calibration.as_ref().and_then(|own| own.cpu.as_ref());
+        let like = self.caution.is_none() && cpu.is_some_and(|cpu| is_like_a_known(cpu, program));
+        like && !self.is_worth_another()
     }
 
     /// Whether it was measured while others were at work, who are no longer.
@@ -135,7 +142,7 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
     }
     let again = here.is_worth_another();
     if here.caution.is_none() && !again {
-        return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), program)) {
+        return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), stencil)) {
             Ok(machine) => Ok(Here::own(kept(machine))),
             Err(error) if interrupted(&error) => Err(error.into()),
             Err(_) => Ok(here),
@@ -144,9 +151,8 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
     let all = |progress: &dyn Fn(i64)| {
         let usual = polyhedral::shipped::load(USUAL_STENCIL).map(Arc::new);
         let usual = usual.ok_or_else(|| ExecutionError::Generate(format!("no {USUAL_STENCIL}")))?;
-        let both = [Arc::clone(&usual), Arc::clone(program)];
         // A stencil whose rows cannot be measured has estimated ones.
-        match calibrate::compile_ahead(&both) {
+        match calibrate::compile_ahead(&[(&usual, &[]), (program, &stencil.witnesses)]) {
             Err(error) if interrupted(&error) => return Err(error),
             _ => {}
         }
@@ -160,7 +166,7 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
         if is_measured(&machine, program) {
             return Ok(machine);
         }
-        match add(machine.clone(), program) {
+        match add(machine.clone(), stencil) {
             Err(error) if !interrupted(&error) => Ok(machine),
             added => added,
         }
@@ -192,8 +198,8 @@ fn is_measured(machine: &Machine, program: &Program) -> bool {
     cpu.is_some_and(|cpu| body_costs(&machine.name, cpu, program).is_ok_and(|(_, estimated)| !estimated))
 }
 
-fn add(mut machine: Machine, program: &Arc<Program>) -> execution::Result<Machine> {
-    calibrate::add_rows(&mut machine, program, &request(Vec::new()))?;
+fn add(mut machine: Machine, stencil: &Stencil) -> execution::Result<Machine> {
+    calibrate::add_rows(&mut machine, (&stencil.program, &stencil.witnesses), &request(Vec::new()))?;
     Ok(machine)
 }
 

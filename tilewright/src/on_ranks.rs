@@ -188,6 +188,7 @@ pub fn run(
     let own: Vec<i64> =
         request.size.iter().zip(&counts).map(|(extent, count)| (extent / count).max(1)).collect();
     let wish = Wish {
+        timed: None,
         size: Some(&own),
         steps: Some(band),
         calls: request.steps / band,

@@ -18,6 +18,7 @@ use hhc_codegen::strategy::Target;
 use polyhedral::legality::Proof;
 pub use report::CompileReport;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use tiled::Tiled;
 use tilewright::adaptive::uses::Uses;
 use tilewright::c_program::{self, CProgram, CSource, LoopLeft};
@@ -96,7 +97,9 @@ impl Job<'_> {
         if let Some(size) = &size {
             execution::layout::grid_points(&stencil.program, size)?;
         }
+        let timed = AtomicBool::new(false);
         let wish = Wish {
+            timed: Some(&timed),
             size: size.as_deref(),
             steps: arguments.steps,
             calls: 1,

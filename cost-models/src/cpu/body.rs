@@ -4,6 +4,7 @@ use crate::machine::{BodyCosts, CpuCalibration, RunCosts};
 use hhc_codegen::geometry::rows_at_once;
 use polyhedral::counts::counts;
 use polyhedral::program::Program;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why there is no prediction for a CPU.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,8 +63,43 @@ pub fn body_costs(
     Ok((body, true))
 }
 
+/// Operations and reads of a body, as many times as many as those of a known one, that its costs can be told from that one's.
+const LIKE: f64 = 1.6;
+
+/// Whether a body was measured on this machine that [`body_costs`] can tell this program's costs from: one whose runs have its kinds of
+/// rows at once, and about as many operations and reads. A vector of other elements takes about as long.
+pub fn is_like_a_known(cpu: &CpuCalibration, program: &Program) -> bool {
+    let (flops, reads) = work(program);
+    let own = (flops + reads).max(1) as f64;
+    let kinds: BTreeSet<i64> =
+        program.statements.iter().flat_map(|s| rows_at_once(program, s)).map(|r| r as i64).collect();
+    cpu.bodies.values().flat_map(BTreeMap::values).any(|body| {
+        let ratio = own / (body.flops + body.reads).max(1) as f64;
+        body.runs.iter().map(|run| run.rows).collect::<BTreeSet<i64>>() == kinds
+            && (1.0 / LIKE..=LIKE).contains(&ratio)
+    })
+}
+
 /// Operations and values read per point and step, all statements together.
 pub fn work(program: &Program) -> (i64, i64) {
     let reads: usize = program.statements.iter().map(|statement| statement.reads.len()).sum();
     (counts(program).flops as i64, reads as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::machine::shipped;
+
+    #[test]
+    fn costs_are_told_from_rows_that_are_alike() {
+        let machine = shipped("zen4").unwrap().unwrap();
+        let mut cpu = machine.calibration.unwrap().cpu.unwrap();
+        cpu.bodies.retain(|name, _| name == "heat2d");
+        let like = |name: &str| is_like_a_known(&cpu, &polyhedral::shipped::load(name).unwrap());
+        assert!(like("heat2d"));
+        // Of about as many operations, but one row at a time; of twice as many.
+        assert!(!like("heat1d") && !like("star2d4r"));
+    }
 }

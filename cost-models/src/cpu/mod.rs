@@ -8,6 +8,6 @@ mod order;
 mod time;
 mod variation;
 
-pub use body::{CpuModelError, body_costs, work};
+pub use body::{CpuModelError, body_costs, is_like_a_known, work};
 pub use cost::{CoreRange, CpuCost};
 pub use time::{CpuTime, LINE_BYTES};

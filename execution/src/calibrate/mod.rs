@@ -145,7 +145,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let residents = &Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS)?;
+        let residents = &Resident::of_heights((program, &[]), &analysis.cone, &HALF_HEIGHTS)?;
         if number == 0 {
             let some = shapes(&residents[0], FEWEST, FILL * near);
             residents[0].measure(&some[..some.len().min(1)], request.threads, (WAKING, WAKING))?;
@@ -201,15 +201,19 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     Ok(Calibrated { machine, disturbed, unsettled })
 }
 
-/// Measures the rows of one more stencil, quickly, for a machine that was calibrated.
+/// Measures the rows of one more stencil, quickly, for a machine that was calibrated; of these fields tiles compute witnesses.
 ///
 /// # Errors
 /// As for [`cpu`].
-pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequest) -> Result<()> {
+pub fn add_rows(
+    machine: &mut Machine,
+    (program, witnesses): (&Arc<Program>, &[usize]),
+    request: &CpuRequest,
+) -> Result<()> {
     let system = MachineFacts::collect(None);
     let (near, _) = cache_shares(&system.caches, system.usable_cpus);
     let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let residents = &Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS)?;
+    let residents = &Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS)?;
     let first = first_share(&system.caches, system.usable_cpus);
     let (mut body, _) = cached_body(residents, (first, near), request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
@@ -243,22 +247,23 @@ fn enter(
     cpu.bodies.entry(program.name.clone()).or_default().insert(element, body);
 }
 
-/// Compiles what [`cpu`] and [`add_rows`] run for these programs, all at once, into the cache.
+/// Compiles what [`cpu`] and [`add_rows`] run for these programs with these witnesses, all at once, into the cache.
 ///
 /// # Errors
 /// Those of the compiler.
-pub fn compile_ahead(programs: &[Arc<Program>]) -> Result<()> {
+pub fn compile_ahead(programs: &[(&Arc<Program>, &[usize])]) -> Result<()> {
     let token = toolchain::cancel::Cancel::current();
-    let one = |program: &Arc<Program>| {
+    let one = |(program, witnesses): (&Arc<Program>, &[usize])| {
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        Resident::of_heights(program, &analysis.cone, &HALF_HEIGHTS).map(|_| ())
+        Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS).map(|_| ())
     };
     let is_new = |number: &usize| {
-        programs[..*number].iter().all(|other| other.to_source() != programs[*number].to_source())
+        let is_other = |other: &(&Arc<Program>, _)| other.0.to_source() != programs[*number].0.to_source();
+        programs[..*number].iter().all(is_other)
     };
     let distinct: Vec<usize> = (0..programs.len()).filter(is_new).collect();
     let (all, idle) = rayon::join(
-        || distinct.into_par_iter().try_for_each(|number| token.scope(|| one(&programs[number]))),
+        || distinct.into_par_iter().try_for_each(|number| token.scope(|| one(programs[number]))),
         || token.scope(|| launch::compile().map(|_| ())),
     );
     all.and(idle)

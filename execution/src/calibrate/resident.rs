@@ -88,11 +88,16 @@ struct Prepared {
 pub type Shape = Vec<i64>;
 
 impl Resident {
-    /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
+    /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements; of these fields
+    /// witnesses are computed as far as they can be ([`KernelPlan::with_witnesses`]), as in the tiles that are chosen from.
     ///
     /// # Errors
     /// Those of the compiler and the loader.
-    pub fn of_heights(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Vec<Resident>> {
+    pub fn of_heights(
+        (program, witnesses): (&Arc<Program>, &[usize]),
+        cone: &Cone,
+        half_heights: &[i64],
+    ) -> Result<Vec<Resident>> {
         let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
         let statements = program.statements.len() as i64;
         let strategy = strategy::preferred();
@@ -102,7 +107,7 @@ impl Resident {
             let tile = strategy.space(program, cone).fitted(height, &[1; 3]);
             let tiled = strategy::plan(strategy, program, cone, &tile).map_err(internal)?;
             let rows = Rows::new(&tiled, margins(program))?;
-            plans.push(rows.plan(&tiled));
+            plans.push(rows.plan(&tiled).with_witnesses(witnesses));
             all.push(rows);
         }
         let parameters = default_parameters(program);
@@ -377,7 +382,7 @@ mod tests {
         let program = Arc::new(polyhedral::parse("driven", driven).unwrap());
         assert_eq!(margins(&program), [(0, 1), (2, 0)]);
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        let residents = Resident::of_heights(&program, &analysis.cone, &[4]).unwrap();
+        let residents = Resident::of_heights((&program, &[]), &analysis.cone, &[4]).unwrap();
         let resident = &residents[0];
         let shapes = shapes(resident, FEW, 1e6);
         assert!(shapes.len() > 5);
@@ -390,6 +395,6 @@ mod tests {
         let edge = "stencil edge(t, i) { field u: f32; u[t+1, i] = u[t, i+1] for i == 0; }";
         let program = Arc::new(polyhedral::parse("edge", edge).unwrap());
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        assert!(Resident::of_heights(&program, &analysis.cone, &[4]).is_err());
+        assert!(Resident::of_heights((&program, &[]), &analysis.cone, &[4]).is_err());
     }
 }

@@ -180,13 +180,12 @@ impl Emulator {
         let headers = HEADERS.map(|(name, text)| SourceText::new(name, text));
         let options = CompileOptions {
             optimization: 1,
+            quick: true,
             openmp: false,
             native: false,
-            contraction: false,
-            strict: false,
-            // -Og, which comes after -O1 and counts, compiles in two thirds of its time and is nearly as fast. Kernels
-            // are unrolled for a GPU by pragmas that a C++ compiler need not know.
-            arguments: ["-Og", "-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
+            // Kernels are unrolled for a GPU by pragmas that a C++ compiler need not know.
+            arguments: ["-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
+            ..CompileOptions::default()
         };
         let common = compiler.compile_common(Some(&settings), &runtime, &headers, &options, cache)?;
         let object = compiler.compile_shared_on(&common, &sources, &options, cache)?;

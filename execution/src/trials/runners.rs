@@ -82,7 +82,7 @@ impl TileRunner for CpuTiles {
         progress: &(dyn Fn(&str, f64) + Sync),
     ) -> Result<()> {
         let plans = tiles.iter().map(|tile| planned(plan, tile)).collect::<Result<Vec<_>>>()?;
-        let tiled = tiled::load_side_by_side(&plans, &|done| {
+        let tiled = tiled::load_side_by_side(&plans, false, &|done| {
             progress("compiling", done as f64 / tiles.len() as f64)
         })?;
         let compiled = tiled.into_iter().map(|tiled| (tiled.native, tiled.object.command));

@@ -3,11 +3,15 @@
 use polyhedral::program::{ElementType, Program, Statement};
 
 /// How many neighbouring rows (along dimension 0) the code of a statement computes at once, in order of
-/// preference; 1 comes last. More rows share more loads, but need registers for their values.
+/// preference; 1 comes last. More rows share more loads, but need registers for their values. Statements along an end of the grid, of
+/// which a program may have a dozen, have less code: one row where there is no other, and few forms where each row is a point.
 pub fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
     let operands = statement.reads.len();
+    let is_one = |d: usize| statement.domain.get(d).is_some_and(|interval| !interval.is_wide());
     match (program.dimension(), operands) {
         (1, _) => vec![1],
+        _ if is_one(0) => vec![1],
+        (dimension, 0..=40) if is_one(dimension - 1) => vec![4, 1],
         (2, 0..=14) => vec![8, 4, 2, 1],
         (_, 0..=40) => vec![4, 2, 1],
         _ => vec![2, 1],

@@ -7,13 +7,14 @@
 //! Nobody reads `w` but this. Where all that is wanted behind the steps is in which of them `v > 0` at some point, and in which a
 //! `v` was no number, two numbers per step tell as much as an array does, and take no memory from the tiles.
 
-use super::KernelPlan;
+use super::{KernelPlan, RowOrder, overwrite_what_they_read};
 use polyhedral::program::{BinaryOp, Expr, ExprKind, FieldId, FieldRole, Program, Statement};
 
 impl KernelPlan {
     /// The plan, in which those of some fields are witnesses that can be: an array remains of the others. Rows of a witness are
     /// computed by themselves, as they may end early: none of the statements that are joined reads what one before it stores, so that
-    /// each may as well compute the whole box before the next one.
+    /// each may as well compute the whole box before the next one. Where its own sum was what a point could not be computed twice for,
+    /// the others' points may be again.
     #[must_use]
     pub fn with_witnesses(mut self, fields: &[usize]) -> KernelPlan {
         let can_be = |&field: &usize| self.can_be_witness(FieldId(field));
@@ -24,8 +25,22 @@ impl KernelPlan {
                 .iter()
                 .map(|row| self.computes_witness(row.statement))
                 .collect();
-            let rows = self.kernels[kernel].instances.iter_mut().enumerate();
+            let instances = &mut self.kernels[kernel].instances;
+            let next = instances.iter().map(|row| row.joined).skip(1).chain([false]);
+            let were_joined: Vec<bool> =
+                instances.iter().zip(next).map(|(row, next)| row.joined || next).collect();
+            let rows = instances.iter_mut().enumerate();
             rows.filter(|(at, _)| own[*at] || *at > 0 && own[at - 1]).for_each(|(_, row)| row.joined = false);
+            let mut were_joined = were_joined.into_iter();
+            for rows in instances.chunk_by_mut(|_, next| next.joined) {
+                let statements: Vec<usize> = rows.iter().map(|row| row.statement).collect();
+                let own_repeats = !overwrite_what_they_read(&self.program, &statements);
+                for (row, _) in rows.iter_mut().zip(were_joined.by_ref()).filter(|(_, were)| *were) {
+                    if let RowOrder::Parallel { repeats } = &mut row.order {
+                        *repeats = own_repeats;
+                    }
+                }
+            }
         }
         self
     }

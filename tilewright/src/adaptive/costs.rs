@@ -44,7 +44,7 @@ pub fn measured(
     let analysis = stencil.analysis()?;
     let plan = |one: &Candidate| strategy::plan(one.strategy, program, &analysis.cone, &one.tile);
     let plans: Vec<KernelPlan> = candidates.iter().map(plan).collect::<std::result::Result<_, _>>()?;
-    let tiled = tiled::load_side_by_side(&plans, &|_| ())?;
+    let tiled = tiled::load_side_by_side(&plans, false, &|_| ())?;
     let tallest = plans.iter().map(steps_of_tile).max().unwrap_or(1);
     let parameters = default_parameters(program);
     let mut costs = vec![vec![f64::INFINITY; uses.len()]; candidates.len()];

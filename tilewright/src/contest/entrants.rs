@@ -6,10 +6,12 @@
 
 use super::{Contest, Entrant};
 use cost_models::cpu::CpuTime;
-use hhc_codegen::TileSizes;
+use hhc_codegen::backend::openmp;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::{KernelPlan, TileSizes};
 use rayon::prelude::*;
+use std::slice;
 use toolchain::cancel::Cancel;
 
 /// Windows of entrants, as parts of the cache before the last one.
@@ -29,6 +31,9 @@ const ALIKE_TILES: usize = 8;
 const FAR: f64 = 2.5;
 /// The same of tiles with storages of their own: they are compiled apart from all others, which takes as long as these together.
 const FAR_APART: f64 = 1.1;
+/// The same, where no run follows, of tiles whose rows are of another form than those of the model's choice: to compile these takes as
+/// long as several tiles do.
+const FAR_IN_FORM: f64 = 1.5;
 /// A strategy whose best tile is predicted to take no more times as long as another strategy's is compared with that.
 const NEAR: f64 = 1.5;
 
@@ -135,8 +140,16 @@ impl Contest<'_> {
         let others: Vec<Entrant> = tiles.into_iter().flatten().chain(rivals).collect();
         let predicted = own.iter().chain(&others).filter_map(|one| one.predicted_s);
         let best = predicted.fold(f64::INFINITY, f64::min);
+        let forms = |plan: &KernelPlan| openmp::row_forms(slice::from_ref(plan));
+        let own_forms = self.plan(&own[0]).ok().map(|plan| forms(&plan));
         let in_reach = |one: &Entrant| {
-            let most = if self.is_apart(one) { FAR_APART } else { FAR };
+            let most = match self.plan(one) {
+                Ok(plan) if plan.kernels.iter().any(Kernel::in_parts) => FAR_APART,
+                Ok(plan) if !self.runs && own_forms.as_ref().is_some_and(|own| *own != forms(&plan)) => {
+                    FAR_IN_FORM
+                }
+                _ => FAR,
+            };
             self.wanted || one.predicted_s.is_none_or(|seconds| seconds <= most * best)
         };
         found.extend(others.into_iter().filter(in_reach));
@@ -154,11 +167,6 @@ impl Contest<'_> {
                 good.into_iter().chain([default]).collect()
             }
         }
-    }
-
-    /// Whether its tiles have storages of their own.
-    fn is_apart(&self, one: &Entrant) -> bool {
-        self.plan(one).is_ok_and(|plan| plan.kernels.iter().any(Kernel::in_parts))
     }
 
     fn entrant(&self, strategy: &'static dyn Strategy, tile: TileSizes) -> Entrant {

@@ -12,6 +12,10 @@ use toolchain::interference::Watch;
 const BUDGET_S: f64 = 0.8;
 const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
+/// Seconds of all threads together that runs may take where no run of the user's follows, and the least of each thread: who compiles a
+/// program waits for it, and the next use goes on.
+const BRIEF_CPU_S: f64 = 0.5;
+const LEAST_BRIEF_S: f64 = 0.1;
 /// The part of the time that is left after compiling in which all run once, and the shortest run of which its time says something.
 const FIRST_HEAT: f64 = 0.4;
 const SHORTEST_RUN_S: f64 = 0.03;
@@ -87,6 +91,7 @@ impl Contest<'_> {
         let part = if self.runs { predicted_s * self.calls as f64 * BUDGET_PART } else { 0.0 };
         let clock = Clock::start(self.patience_s, part.clamp(BUDGET_S, MOST_BUDGET_S));
         self.run_among(entrants, progress, |plans, entrants, tiled| {
+            let clock = self.of_runs(clock);
             let run_s = (FIRST_HEAT * clock.left_s() / (1 + plans.len()) as f64).max(SHORTEST_RUN_S);
             let track = Track::of_heats(self, plans, entrants, (predicted_s, run_s))?;
             let least = vec![f64::INFINITY; plans.len()];
@@ -122,6 +127,7 @@ impl Contest<'_> {
     pub fn go_on(&self, entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
         let clock = Clock::start(self.patience_s.max(REST_S), BUDGET_S);
         self.run_among(entrants, progress, |plans, entrants, tiled| {
+            let clock = self.of_runs(clock);
             let before: Vec<f64> = entrants.iter().map(|one| one.point_s.unwrap_or(f64::INFINITY)).collect();
             let mut finalists = foremost(&before, FAR_BEHIND[0], MORE_FINALISTS);
             let Some(&fastest) = finalists.first() else { return Ok((before, true)) };
@@ -137,6 +143,15 @@ impl Contest<'_> {
         })
     }
 
+    /// The clock once all is compiled.
+    fn of_runs(&self, clock: Clock) -> Clock {
+        if self.runs || self.wanted {
+            return clock;
+        }
+        let brief_s = (BRIEF_CPU_S / self.threads.max(1) as f64).max(LEAST_BRIEF_S);
+        Clock::start(brief_s.min(clock.left_s()), clock.budget_s)
+    }
+
     /// Compiles the entrants, has them run, and keeps what came out: the least time of a point and step of each, and whether the contest
     /// is over.
     fn run_among(
@@ -149,7 +164,7 @@ impl Contest<'_> {
         if plans.is_empty() {
             return Err(Error::internal("a contest without entrants"));
         }
-        let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
+        let mut tiled = tiled::load_side_by_side(&plans, !self.runs, &|_| ())?;
         self.share(&tiled)?;
         progress(1);
         let watch = Watch::start();

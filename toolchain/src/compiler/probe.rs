@@ -16,6 +16,9 @@ const ANSWERS: &str = "supported.json";
 /// the last rounds of a loop; loops have their vectors without that.
 const ARITHMETIC: [&str; 3] = ["-fno-math-errno", "-fno-trapping-math", "-fno-tree-slp-vectorize"];
 
+/// Half of gcc's time for `-O1`, and code that is not much slower where it only calls others.
+const QUICK: &str = "-Og";
+
 /// The arguments that work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Supported {
@@ -24,6 +27,7 @@ pub(super) struct Supported {
     /// Code for this processor; empty where the compiler cannot.
     pub native: Vec<String>,
     pub openmp: Option<String>,
+    pub quick: Option<String>,
 }
 
 pub(super) struct Probe<'a> {
@@ -34,7 +38,7 @@ pub(super) struct Probe<'a> {
 impl Probe<'_> {
     /// What this compiler understands; remembered in the cache.
     pub fn of(compiler: &Compiler, cache: &Arc<Cache>) -> Result<Supported> {
-        let key = compiler.key("arguments that it understands").finish();
+        let key = compiler.key("arguments that it understands, with -Og").finish();
         let entry = cache.get_or_build(&key, &|folder: &Path| {
             let supported = Probe { compiler, folder }.supported()?;
             let path = folder.join(ANSWERS);
@@ -55,8 +59,11 @@ impl Probe<'_> {
         if machine::cpu_has("avx512f") {
             native.push("-mprefer-vector-width=512");
         }
-        let usual: Vec<&str> =
-            [&standards[..1], &ARITHMETIC, &native, &["-fopenmp"]].into_iter().flatten().copied().collect();
+        let usual: Vec<&str> = [&standards[..1], &ARITHMETIC, &native, &["-fopenmp", QUICK]]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
         let owned = |arguments: &[&str]| arguments.iter().map(|&argument| argument.to_owned()).collect();
         // Nearly every compiler understands all; asked one by one it takes several times as long.
         if self.accepts(&usual)? {
@@ -65,6 +72,7 @@ impl Probe<'_> {
                 arithmetic: owned(&ARITHMETIC),
                 native: owned(&native),
                 openmp: Some("-fopenmp".to_owned()),
+                quick: Some(QUICK.to_owned()),
             });
         }
         // A compiler that cannot do this cannot do anything, and its message says why.
@@ -72,6 +80,7 @@ impl Probe<'_> {
         let mut supported = Supported {
             standard: self.first_accepted(standards)?,
             openmp: self.first_accepted(&["-fopenmp"])?,
+            quick: self.first_accepted(&[QUICK])?,
             ..Supported::default()
         };
         for argument in ARITHMETIC {

@@ -57,6 +57,9 @@ impl SourceText {
 pub struct CompileOptions {
     /// 0 to 3, as in `-O3`.
     pub optimization: u8,
+    /// Little optimization that takes little time, for code that is soon thrown away and hardly computes itself; where the compiler has
+    /// it, and unless there is to be none.
+    pub quick: bool,
     /// OpenMP, where the compiler has it; else its directives are ignored and the code is sequential.
     pub openmp: bool,
     /// Code for the very processor of this machine, where the compiler can do that.
@@ -74,6 +77,7 @@ impl Default for CompileOptions {
     fn default() -> Self {
         CompileOptions {
             optimization: 3,
+            quick: false,
             openmp: true,
             native: true,
             contraction: false,
@@ -178,7 +182,8 @@ impl Compiler {
         supported: &Supported,
     ) -> (Vec<String>, Vec<String>) {
         let mut notes = Vec::new();
-        let mut arguments = vec![format!("-O{}", options.optimization.min(3))];
+        let quick = supported.quick.clone().filter(|_| options.quick && options.optimization > 0);
+        let mut arguments = vec![quick.unwrap_or_else(|| format!("-O{}", options.optimization.min(3)))];
         arguments.extend(supported.standard.clone());
         arguments.extend(["-fPIC", SHARED].map(str::to_owned));
         let contraction = if options.contraction { "fast" } else { "off" };

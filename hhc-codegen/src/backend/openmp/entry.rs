@@ -97,14 +97,16 @@ impl Entry<'_> {
             [self.moved(), function, invoke_moving.body(self.invoke_levels("moving"))]
         });
         let whole = if periodic { AROUND } else { WHOLE };
+        let more = self.below != Below::Timing;
         let all = [
-            levels.body(self.levels(whole)),
-            strided.body(self.strided(whole)),
-            run.body(self.dense()),
-            invoke.body(self.invoke()),
-            invoke_levels.body(self.invoke_levels("levels")),
+            more.then(|| levels.body(self.levels(whole))),
+            Some(strided.body(self.strided(whole))),
+            more.then(|| run.body(self.dense())),
+            Some(invoke.body(self.invoke())),
+            more.then(|| invoke_levels.body(self.invoke_levels("levels"))),
         ];
-        let all = all.into_iter().chain(wide.into_iter().flatten()).chain(moved.into_iter().flatten());
+        let all = all.into_iter().flatten();
+        let all = all.chain(wide.into_iter().flatten()).chain(moved.into_iter().flatten());
         let mut text = if self.copies() { copy::functions(self.arguments) } else { Vec::new() };
         let all = [self.whole()].into_iter().chain(around).chain(all);
         text.extend(all.map(|function| function.print(Dialect::C)));
@@ -289,7 +291,7 @@ impl Entry<'_> {
         let blocks = kernel.blocks.iter().map(|block| var(block.variable));
         let arguments = [name("grid"), var(self.plan.outer.variable)].into_iter().chain(blocks);
         let run = Stmt::call(format!("tw_{}", kernel.name), arguments);
-        let between = (self.below != Below::Callers).then(|| Stmt::call("tw_tile_done", Vec::<Expr>::new()));
+        let between = self.below.is_of_ranks().then(|| Stmt::call("tw_tile_done", Vec::<Expr>::new()));
         let tile: Block = [run].into_iter().chain(between).collect();
         let mut body = Block::new();
         if !kernel.blocks.is_empty() {

@@ -37,6 +37,7 @@ pub use copy::runs_in_copy;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
 pub(super) use ranks::RanksText;
 pub use ranks::{RANKS_COSTS, RanksCosts, RanksFiles, generate_ranks, ranks_compute_once, ranks_library};
+pub use rows::forms as row_forms;
 pub use variants::{Variants, can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
@@ -124,7 +125,7 @@ impl ProgramText {
         let arguments = Arguments { program, names, spare: false };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
-        let (ranks, moving) = (below != Below::Callers, below.moves());
+        let (ranks, moving) = (below.is_of_ranks(), below.moves());
         let entry = Entry { plan, arguments, boundaries: copies, ending, below };
         let signature = Signature::new(program, names).with_witnesses(&plan.witnesses);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));

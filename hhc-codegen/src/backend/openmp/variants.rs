@@ -30,11 +30,12 @@ pub struct Variants {
     pub symbols: Vec<String>,
 }
 
-/// The text of plans that [`can_be_variants`]; `None` without any.
+/// The text of plans that [`can_be_variants`]; `None` without any. Where they are `brief`, they are timed for a moment, and those behind the
+/// first have no other entry point than `NAME_invoke`.
 ///
 /// # Errors
 /// As for [`super::generate`].
-pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
+pub fn variants(plans: &[KernelPlan], brief: bool) -> Result<Option<Variants>, PlanError> {
     let Some(first) = plans.first() else { return Ok(None) };
     let names = storages::names(first);
     let program = &first.program;
@@ -47,6 +48,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names, spare: false };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
+    let below = if brief { Below::Timing } else { Below::Callers };
     for (number, plan) in plans.iter().enumerate().skip(1) {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);
@@ -54,7 +56,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<Option<Variants>, PlanError> {
         text.functions.extend(kernels);
         symbols.push(format!("{}_invoke", renamed.program.name));
         let boundaries = copies.clone();
-        let entry = Entry { plan: &renamed, arguments, boundaries, ending, below: Below::Callers };
+        let entry = Entry { plan: &renamed, arguments, boundaries, ending, below };
         text.functions.extend(entry.functions());
     }
     let file = |text: &ProgramText, ending: &str, template: &str| {

@@ -36,14 +36,8 @@ pub(super) fn functions_apart(plans: &[KernelPlan], names: &Names) -> (Vec<Strin
     of_plans(plans, names, "TW_HIDDEN", false)
 }
 
-/// The functions, and the prototypes of those that kernels call, which have this attribute.
-fn of_plans(
-    plans: &[KernelPlan],
-    names: &Names,
-    linkage: &'static str,
-    moving: bool,
-) -> (Vec<String>, Vec<String>) {
-    // The statements of each row, and whether no point of it may run twice.
+/// The statements of each row of these plans, and whether no point of it may run twice: what its functions depend on.
+pub fn forms(plans: &[KernelPlan]) -> BTreeMap<Vec<usize>, bool> {
     let mut all: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
     for kernel in plans.iter().flat_map(|plan| &plan.kernels).filter(|kernel| !kernel.in_parts()) {
         for joined in joined_rows(kernel) {
@@ -51,9 +45,19 @@ fn of_plans(
             *all.entry(joined.iter().map(|row| row.statement).collect()).or_default() |= once;
         }
     }
+    all
+}
+
+/// The functions, and the prototypes of those that kernels call, which have this attribute.
+fn of_plans(
+    plans: &[KernelPlan],
+    names: &Names,
+    linkage: &'static str,
+    moving: bool,
+) -> (Vec<String>, Vec<String>) {
     let mut between: BTreeSet<usize> = BTreeSet::new();
     let (mut texts, mut prototypes) = (Vec::new(), Vec::new());
-    for (statements, in_place) in all {
+    for (statements, in_place) in forms(plans) {
         if copy::has_copy(&plans[0]) {
             let new = statements.iter().filter(|&&statement| between.insert(statement));
             texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
@@ -338,39 +342,51 @@ impl<'a> Update<'a> {
         };
         let misaligned =
             Expr::call("TW_MISALIGNED", [name(&self.targets[0]) + &first, width.clone()], Sort::Integer);
-        body.push(Stmt::when(
-            (&last - &first).lt(width.clone()),
-            [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
-        ));
         let next = &x + &width;
         let mut each: Block = self.ahead(rows).collect();
         let usual = self.call(&vector, x.clone(), next.clone());
         each.push(match self.shifted_name(rows) {
             Some(shifted) => {
                 let is_inside = (&first + &width).le(&x).and((&next + &width).le(&last));
+                let is_inside = var("TW_SHIFTS").and(is_inside);
                 Stmt::choose(is_inside, [self.call(&shifted, x.clone(), next.clone())], [usual])
             }
             None => usual,
         });
         let whole = Stmt::go_on("x", next.le(&last), width.clone(), each);
+        let is_short = (&last - &first).lt(width.clone());
+        let end = var("tw_end");
+        // One copy of the code serves both ends of a row: it is as long as that of whole blocks.
+        let mut round = Block::new();
         if self.in_place {
             body.comment(
                 "Whole blocks from an aligned place on; the ends by themselves, because no point may run twice.",
             );
-            let begin = &first + (width.clone() - misaligned) % width;
-            body.push(Stmt::declare(INT, "x", begin));
-            body.push(self.call(&block, first, x.clone()));
-            body.push(whole);
-            body.push(self.call(&block, x, last));
+            let aligned = &first + (width.clone() - misaligned) % width;
+            body.push(Stmt::declare(INT, "x", first));
+            body.push(Stmt::declare(INT, "tw_end", is_short.select(last.clone(), aligned)));
+            round.push(self.call(&block, x.clone(), end.clone()));
+            round.push(Stmt::when(end.clone().is(last.clone()), [Stmt::Return(None)]));
+            round.push(Stmt::assign(x, end.clone()));
+            round.push(whole);
+            round.push(Stmt::assign(end, last));
         } else {
+            body.push(Stmt::when(
+                is_short,
+                [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
+            ));
             body.comment(
                 "Whole aligned blocks. The first and the last block may overlap them: those points run twice.",
             );
-            body.push(self.call(&vector, first.clone(), &first + &width));
-            body.push(Stmt::declare(INT, "x", &first + &width - misaligned));
-            body.push(whole);
-            body.push(Stmt::when(x.lt(&last), self.call(&vector, &last - &width, last)));
+            body.push(Stmt::declare(INT, "tw_end", &first));
+            round.push(self.call(&vector, end.clone(), &end + &width));
+            round.push(Stmt::when((&end + &width).is(last.clone()), [Stmt::Return(None)]));
+            round.push(Stmt::declare(INT, "x", &first + &width - misaligned));
+            round.push(whole);
+            round.push(Stmt::when(x.is(last.clone()), [Stmt::Return(None)]));
+            round.push(Stmt::assign(end, &last - &width));
         }
+        body.push(Stmt::While(int(1), round));
         self.inner(row).body(body)
     }
 
