@@ -35,20 +35,18 @@ pub fn body_costs(
         return Ok((body.clone(), false));
     }
     // Of the same dimension, runs have the same kinds of rows at once only if the numbers of operands allow.
-    let kinds: Vec<i64> =
-        program.statements.iter().flat_map(|s| rows_at_once(program, s)).map(|r| r as i64).collect();
-    let weight = |body: &BodyCosts| (body.flops + body.reads).max(1) as f64;
-    let own = (flops + reads).max(1) as f64;
+    let kinds: Vec<i64> = kinds_of_rows(program).collect();
+    let own = weight((flops, reads));
     let candidates = cpu.bodies.values().flat_map(|elements| elements.iter());
     let distance = |entry: &(&String, &BodyCosts)| {
         let (name, body) = entry;
         let missing = kinds.iter().filter(|&&rows| !body.runs.iter().any(|run| run.rows == rows)).count();
         let other_type = f64::from(u8::from(name.as_str() != element));
-        10.0 * missing as f64 + other_type + (own / weight(body)).ln().abs()
+        10.0 * missing as f64 + other_type + (own / weight((body.flops, body.reads))).ln().abs()
     };
     let nearest = candidates.min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let (_, nearest) = nearest.ok_or_else(|| CpuModelError::NoStencil(machine.to_string()))?;
-    let scale = own / weight(nearest);
+    let scale = own / weight((nearest.flops, nearest.reads));
     let mut body = BodyCosts { flops, reads, point_s: nearest.point_s * scale, ..nearest.clone() };
     for run in &mut body.runs {
         run.block_s *= scale;
@@ -69,15 +67,23 @@ const LIKE: f64 = 1.6;
 /// Whether a body was measured on this machine that [`body_costs`] can tell this program's costs from: one whose runs have its kinds of
 /// rows at once, and about as many operations and reads. A vector of other elements takes about as long.
 pub fn is_like_a_known(cpu: &CpuCalibration, program: &Program) -> bool {
-    let (flops, reads) = work(program);
-    let own = (flops + reads).max(1) as f64;
-    let kinds: BTreeSet<i64> =
-        program.statements.iter().flat_map(|s| rows_at_once(program, s)).map(|r| r as i64).collect();
+    let own = weight(work(program));
+    let kinds: BTreeSet<i64> = kinds_of_rows(program).collect();
     cpu.bodies.values().flat_map(BTreeMap::values).any(|body| {
-        let ratio = own / (body.flops + body.reads).max(1) as f64;
+        let ratio = own / weight((body.flops, body.reads));
         body.runs.iter().map(|run| run.rows).collect::<BTreeSet<i64>>() == kinds
             && (1.0 / LIKE..=LIKE).contains(&ratio)
     })
+}
+
+/// How many rows at once runs of the program compute, statement by statement.
+fn kinds_of_rows(program: &Program) -> impl Iterator<Item = i64> {
+    program.statements.iter().flat_map(move |own| rows_at_once(program, own)).map(|rows| rows as i64)
+}
+
+/// What scales the costs of one body to those of another.
+fn weight((flops, reads): (i64, i64)) -> f64 {
+    (flops + reads).max(1) as f64
 }
 
 /// Operations and values read per point and step, all statements together.
