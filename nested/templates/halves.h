@@ -1,6 +1,6 @@
 
-/* The same as two halves, where vectors have four doubles: numbers are looked up one by one, which is faster there than an
- * instruction that gathers. A vector of eight doubles would lie in memory. */
+/* The same as two halves, where vectors have four doubles or numbers are not gathered: they are looked up one by one. A vector
+ * of eight doubles would lie in memory. */
 #if !defined(TW_WIDE) && defined(__AVX2__) && defined(__GNUC__) && !defined(TW_NARROW)
 #include <immintrin.h>
 #define TW_WIDE 1
@@ -62,12 +62,18 @@ TW_INLINE double tw_sum_f64(tw_f64x8 lanes)
     return two[0] + two[1];
 }
 #define TW_SUM_F64(lanes) tw_sum_f64(lanes)
-/* What is looked up; where indices are checked and one is wrong, nothing is, and `out` says so. */
+/* What is looked up, two at a time: of eight at once compilers load all indices first, more than there are registers. Where
+ * indices are checked and one is wrong, nothing is looked up, and `out` says so. */
 #define TW_LOOKED_UP(T)                                                                                                 \
+    TW_INLINE __m256d tw_four_##T(const double *from, const T *at)                                                      \
+    {                                                                                                                  \
+        const __m128d low = _mm_loadh_pd(_mm_load_sd(from + at[0]), from + at[1]);                                     \
+        const __m128d high = _mm_loadh_pd(_mm_load_sd(from + at[2]), from + at[3]);                                    \
+        return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);                                             \
+    }                                                                                                                  \
     TW_INLINE tw_f64x8 tw_gathered_f64_##T(const double *from, const T *at)                                             \
     {                                                                                                                  \
-        return (tw_f64x8){ _mm256_setr_pd(from[at[0]], from[at[1]], from[at[2]], from[at[3]]),                         \
-            _mm256_setr_pd(from[at[4]], from[at[5]], from[at[6]], from[at[7]]) };                                      \
+        return (tw_f64x8){ tw_four_##T(from, at), tw_four_##T(from, at + 4) };                                         \
     }                                                                                                                  \
     TW_INLINE tw_f32x8 tw_gathered_f32_##T(const float *from, const T *at)                                              \
     {                                                                                                                  \

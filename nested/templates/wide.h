@@ -8,8 +8,17 @@
 #define TW_AHEAD(at) ((void)0)
 #endif
 
+/* Whether numbers are gathered by the processor's instructions: those of AMD take longer than eight loads. */
+#if !defined(TW_GATHERS)
+#if defined(__znver1__) || defined(__znver2__) || defined(__znver3__) || defined(__znver4__) || defined(__znver5__)
+#define TW_GATHERS 0
+#else
+#define TW_GATHERS 1
+#endif
+#endif
+
 /* Vectors of eight numbers, where the processor gathers them. TW_NARROW leaves them out. */
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__GNUC__) && !defined(TW_NARROW)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__GNUC__) && TW_GATHERS && !defined(TW_NARROW)
 #include <immintrin.h>
 #define TW_WIDE 1
 #define TW_HALVES 0

@@ -112,6 +112,8 @@ fn rows_of_all_lengths_have_the_interpreters_bits() {
             vec![(Mode::Deterministic, &[][..]), (Mode::Deterministic, &["-DTW_NARROW"]), (Mode::Fast, &[])];
         if has_vectors_of_eight() {
             ways.push((Mode::Deterministic, &["-mno-avx512f"]));
+            ways.push((Mode::Deterministic, &["-DTW_GATHERS=1"]));
+            ways.push((Mode::Deterministic, &["-DTW_GATHERS=0"]));
         }
         for (mode, arguments) in ways {
             let Some(found) = run(&text, &inputs, mode, arguments) else { return };
