@@ -201,6 +201,7 @@ impl CArguments {
             function: self.function.clone(),
             with: Vec::new(),
             openmp: if self.no_own_openmp { OwnOpenMp::Off } else { OwnOpenMp::AsNeeded },
+            ..COptions::default()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Calls of the system's C compiler, and what it says.
 
+use super::kept::Kept;
 use super::limits::MOST_EXPANDED_BYTES;
 use safe_io::input;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub struct Options {
     pub with: Vec<PathBuf>,
     /// Whether OpenMP pragmas of the program's own files mean what they say, where that can be.
     pub openmp: OwnOpenMp,
+    /// The files of the program that is being read; [`crate::read_all`] begins anew.
+    pub kept: Kept,
 }
 
 /// Why there is no preprocessed text.

@@ -22,6 +22,8 @@ pub struct COptions {
     pub with: Vec<PathBuf>,
     /// What the compiler of its own files knows of OpenMP.
     pub openmp: OwnOpenMp,
+    /// Nothing is read.
+    pub kept: (),
 }
 
 /// A C program: there is none.

@@ -5,6 +5,7 @@ use super::{BUSY, Contest, Entrant, Evidence, Standing, winner};
 use crate::error::{Error, Result};
 use execution::tiled::{self, Tiled};
 use hhc_codegen::KernelPlan;
+use hhc_codegen::strategy::Target;
 use std::time::Instant;
 use toolchain::interference::Watch;
 
@@ -16,6 +17,9 @@ const MOST_BUDGET_S: f64 = 20.0;
 /// program waits for it, and the next use goes on.
 const BRIEF_CPU_S: f64 = 0.5;
 const LEAST_BRIEF_S: f64 = 0.1;
+/// So many take part there at most, and so many are seen whatever it takes.
+const MOST_BRIEF: usize = 6;
+const LEAST_SEEN: usize = 3;
 /// The part of the time that is left after compiling in which all run once, and the shortest run of which its time says something.
 const FIRST_HEAT: f64 = 0.4;
 const SHORTEST_RUN_S: f64 = 0.03;
@@ -90,6 +94,7 @@ impl Contest<'_> {
         let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
         let part = if self.runs { predicted_s * self.calls as f64 * BUDGET_PART } else { 0.0 };
         let clock = Clock::start(self.patience_s, part.clamp(BUDGET_S, MOST_BUDGET_S));
+        let entrants = if self.is_brief() { self.promising(entrants) } else { entrants };
         self.run_among(entrants, progress, |plans, entrants, tiled| {
             let clock = self.of_runs(clock);
             let run_s = (FIRST_HEAT * clock.left_s() / (1 + plans.len()) as f64).max(SHORTEST_RUN_S);
@@ -98,7 +103,7 @@ impl Contest<'_> {
             let mut field = Field { contest: self, tiled, track, least, each_s: 0.0 };
             let mut finalists = field.heats(&clock, progress)?;
             let heats = field.least.clone();
-            let mut is_over = true;
+            let mut is_over = heats.iter().all(|point_s| point_s.is_finite());
             if let [fastest, _, ..] = finalists[..] {
                 let run_s = heats[fastest] * self.updates(self.size, self.steps);
                 let final_s = self.final_s(run_s)?;
@@ -114,7 +119,7 @@ impl Contest<'_> {
                 if let Some(larger) = larger {
                     field.move_to(larger, (run_s, time_s), &finalists)?;
                 }
-                is_over = field.decide(&finalists, &heats, is_larger, &clock, progress)?;
+                is_over &= field.decide(&finalists, &heats, is_larger, &clock, progress)?;
             }
             Ok((field.least, is_over))
         })
@@ -143,9 +148,29 @@ impl Contest<'_> {
         })
     }
 
+    /// Whether somebody waits who runs nothing: what finds no time is left to the next use.
+    pub(super) fn is_brief(&self) -> bool {
+        !self.runs && !self.wanted
+    }
+
+    /// The model's choice, the strategy's own default, which knows no model, and those that the model finds the fastest.
+    fn promising(&self, mut entrants: Vec<Entrant>) -> Vec<Entrant> {
+        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
+        let default = self.strategy.default_tile(program, cone, Target::OpenMp);
+        let default = |one: &Entrant| one.strategy == self.strategy.id() && one.tile == default;
+        if let Some((_, others)) = entrants.split_first_mut() {
+            others.sort_by(|a, b| {
+                let predicted = |one: &Entrant| one.predicted_s.unwrap_or(f64::INFINITY);
+                default(b).cmp(&default(a)).then(predicted(a).total_cmp(&predicted(b)))
+            });
+        }
+        entrants.truncate(MOST_BRIEF);
+        entrants
+    }
+
     /// The clock once all is compiled.
     fn of_runs(&self, clock: Clock) -> Clock {
-        if self.runs || self.wanted {
+        if !self.is_brief() {
             return clock;
         }
         let brief_s = (BRIEF_CPU_S / self.threads.max(1) as f64).max(LEAST_BRIEF_S);
@@ -164,13 +189,19 @@ impl Contest<'_> {
         if plans.is_empty() {
             return Err(Error::internal("a contest without entrants"));
         }
-        let mut tiled = tiled::load_side_by_side(&plans, !self.runs, &|_| ())?;
+        let tiled = tiled::load_side_by_side(&plans, self.is_brief(), &|_| ())?;
         self.share(&tiled)?;
         progress(1);
         let watch = Watch::start();
         let (least, is_over) = run(&plans, &entrants, &tiled)?;
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
+        }
+        // Who was not seen did not take part.
+        let seen = entrants.into_iter().zip(tiled).zip(least).filter(|(_, point_s)| point_s.is_finite());
+        let (entrants, mut tiled): (Vec<Entrant>, Vec<Tiled>) = seen.map(|(one, _)| one).unzip();
+        if entrants.is_empty() {
+            return Err(Error::internal("a contest in which nobody ran"));
         }
         // Among others' work chance decides who is fast: it is held anew when they are gone.
         let strangers = self.strangers(&watch)?;
@@ -196,10 +227,19 @@ impl<'a> Field<'a> {
         let start = Instant::now();
         // Memory is touched and threads are started before anything counts; while processors that waited for the compiler come to
         // speed, all are as slow, and all of them that matter run again.
-        self.track.run(0, &self.tiled[0].native)?;
+        let cold = self.track.run(0, &self.tiled[0].native)?;
+        let (cold_s, is_brief) = (start.elapsed().as_secs_f64(), self.contest.is_brief());
         let first = Instant::now();
-        (0..self.tiled.len()).try_for_each(|at| self.run(at).map(|_| ()))?;
-        self.each_s = first.elapsed().as_secs_f64() / self.tiled.len() as f64;
+        let mut seen = 0;
+        if is_brief && cold_s >= WARM_S {
+            (self.least[0], seen) = (cold, 1);
+        }
+        let began_with = seen;
+        while seen < self.tiled.len() && !(is_brief && seen >= LEAST_SEEN && cold_s > clock.left_s()) {
+            self.run(seen)?;
+            seen += 1;
+        }
+        self.each_s = first.elapsed().as_secs_f64() / (seen - began_with).max(1) as f64;
         progress(2);
         let wanted = self.contest.wanted;
         let short = wanted || start.elapsed().as_secs_f64() <= clock.budget_s;

@@ -23,7 +23,8 @@ const FINAL_IN_MEMORY_S: f64 = 0.6;
 /// cache does, as long as it is many times as large as the caches of the cores.
 const LEAST_BYTES: f64 = 64e6;
 const TIMES_NEAR_CACHE: f64 = 16.0;
-/// The part of these bytes that is enough where points take long to compute: memory counts for less then.
+/// The part of these bytes that is enough where points take long to compute, as memory counts for less then, and where somebody waits who
+/// runs nothing.
 const ENOUGH_OF_SLOW: f64 = 0.25;
 /// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
 /// of different steps.
@@ -35,7 +36,7 @@ const TIMES_WHOLE: [i64; 3] = [4, 2, 2];
 /// Tiles along the outermost dimension that each thread has in a heat: where they are few, those at the edges and the one that the
 /// others wait for are a larger part of the contest than of the run.
 const TILES_OF_A_THREAD: f64 = 4.0;
-/// Extents along the outer dimensions are not cut below this: wavefronts need tiles.
+/// Extents along the outer dimensions are not cut below this: wavefronts need tiles. Where somebody waits, half of it will do.
 const LEAST_EXTENT: i64 = 128;
 /// What the model may say at most for one entrant against the others where times are carried over to the run.
 const MOST_CARRIED: f64 = 1.15;
@@ -64,10 +65,12 @@ impl<'a> Track<'a> {
         let shape = Shape::of(contest, predicted_s, steps)?;
         let near = contest.model.model.time.near_cache_bytes() * contest.threads as f64;
         let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
+        let least = if contest.is_brief() { ENOUGH_OF_SLOW * least } else { least };
         let bytes =
             shape.bytes_of(long_heat_s).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(heat_s));
         let tiles = TILES_OF_A_THREAD * contest.threads as f64 * contest.widest(plans);
-        let size = shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(long_heat_s)));
+        let size =
+            shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(long_heat_s)), contest.least_extent());
         let calls = shape.calls_in(heat_s, contest, &size);
         Track::new(contest, entrants, &size, [steps, calls])
     }
@@ -88,7 +91,7 @@ impl<'a> Track<'a> {
         let steps = if whole { contest.steps.max(1) } else { few() };
         let shape = Shape::of(contest, run_s, steps)?;
         let bytes = shape.bytes_of(final_s);
-        let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes));
+        let mut size = shape.cut_to(contest.size, bytes, (0.0, bytes), contest.least_extent());
         if let Some(ground) = ground {
             size.iter_mut().zip(ground.size()).for_each(|(extent, least)| *extent = (*extent).max(*least));
             if (size.as_slice(), steps) == (ground.size(), ground.steps()) {
@@ -151,8 +154,8 @@ impl Shape {
     }
 
     /// The extents, cut to about so many bytes. Rows stay as they are, and tiles that run at once lie along the outermost dimension,
-    /// which is cut last: not below so many points, as far as these are no more than so many bytes.
-    fn cut_to(&self, size: &[i64], bytes: f64, (points, most_bytes): (f64, f64)) -> Vec<i64> {
+    /// which is cut last: not below so many points, as far as these are no more than so many bytes; none is cut below the `least`.
+    fn cut_to(&self, size: &[i64], bytes: f64, (points, most_bytes): (f64, f64), least: i64) -> Vec<i64> {
         let mut size = size.to_vec();
         if bytes >= 0.8 * self.bytes {
             return size;
@@ -162,7 +165,7 @@ impl Shape {
         for (at, extent) in size.iter_mut().enumerate().take(outer).rev() {
             let longest = *extent as f64 * part * most_bytes / bytes;
             let points = if at == 0 { points.min(longest) as i64 } else { 0 };
-            let cut = ((*extent as f64 * part) as i64).max(points).max(LEAST_EXTENT).min(*extent);
+            let cut = ((*extent as f64 * part) as i64).max(points).max(least).min(*extent);
             part = (part * *extent as f64 / cut as f64).min(1.0);
             *extent = cut;
         }
@@ -177,6 +180,10 @@ impl Contest<'_> {
         let last = caches.iter().map(|cache| cache.kb * 1024.0).fold(0.0, f64::max);
         let beyond_s = run_s * BEYOND_CACHE * last / Shape::of(self, run_s, self.steps)?.bytes;
         Ok(if beyond_s < run_s { beyond_s.clamp(FINAL_S, FINAL_IN_MEMORY_S) } else { FINAL_S })
+    }
+
+    fn least_extent(&self) -> i64 {
+        if self.is_brief() { LEAST_EXTENT / 2 } else { LEAST_EXTENT }
     }
 
     /// So many steps that most tiles are whole, and no more than the user's.
@@ -246,12 +253,12 @@ mod tests {
         let shape = Shape { bytes: 1e9, run_s: 1.0 };
         assert_eq!(shape.bytes_of(0.5), 5e8);
         let all = f64::INFINITY;
-        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 5e8, (0.0, all)), [1000, 500, 1000]);
-        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 1e7, (0.0, all)), [128, 128, 1000]);
-        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (0.0, all)), [128, 1000]);
-        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, all)), [600, 1000]);
-        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, 3e8)), [300, 1000]);
-        assert_eq!(shape.cut_to(&[1000, 1000], 9e8, (0.0, all)), [1000, 1000]);
-        assert_eq!(shape.cut_to(&[100, 1000], 1e8, (600.0, all)), [100, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 5e8, (0.0, all), LEAST_EXTENT), [1000, 500, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000, 1000], 1e7, (0.0, all), LEAST_EXTENT), [128, 128, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (0.0, all), LEAST_EXTENT), [128, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, all), LEAST_EXTENT), [600, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 1e8, (600.0, 3e8), LEAST_EXTENT), [300, 1000]);
+        assert_eq!(shape.cut_to(&[1000, 1000], 9e8, (0.0, all), LEAST_EXTENT), [1000, 1000]);
+        assert_eq!(shape.cut_to(&[100, 1000], 1e8, (600.0, all), LEAST_EXTENT), [100, 1000]);
     }
 }

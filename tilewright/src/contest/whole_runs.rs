@@ -16,7 +16,8 @@ const ALIKE: f64 = 1.2;
 const TRIED: usize = 4;
 /// Who is behind in whole runs by no more than those of the fastest differ is tried again, up to so many times in all.
 const ENOUGH: usize = 3;
-/// Differences beyond this part are those of a computer that is not calm: nobody is tried for them.
+/// Differences beyond this part are those of a computer that is not calm: nobody is tried for them, but who was no slower in the contest,
+/// and is behind by more after a single run, has another one.
 const CALM: f64 = 0.15;
 /// Runs of a tile that are kept, and the last ones of them of which the median counts.
 const MOST: usize = 12;
@@ -100,9 +101,12 @@ pub(super) fn heed(
     let Some(&(fastest, its)) = fastest.filter(|_| known[0].0 == standing.winner) else { return };
     // One slow moment must not decide against a tile for ever.
     let near = its.median_s() * its.spread().min(1.0 + CALM);
-    let again = known
-        .iter()
-        .filter(|(at, runs)| *at != fastest && runs.point_s.len() < ENOUGH && runs.median_s() <= near);
+    let far = its.median_s() * (1.0 + CALM);
+    let is_due = |(at, runs): &&(usize, &Runs)| {
+        let belied = runs.point_s.len() == 1 && runs.median_s() > far && time(*at) <= time(fastest);
+        *at != fastest && (runs.point_s.len() < ENOUGH && runs.median_s() <= near || belied)
+    };
+    let again = known.iter().filter(is_due);
     let again = again.min_by_key(|(_, runs)| runs.point_s.len()).filter(|_| follows);
     (standing.winner, standing.evidence) = match again {
         Some(&(again, _)) => (again, Evidence::Tried),
@@ -219,6 +223,10 @@ mod tests {
         assert_eq!(taken(&unsteady(&[1.05, 1.05, 1.05]), true), (1, Evidence::Runs(2)));
         let wild = [runs(2, &[1.0, 1.9]), runs(1, &[1.2])];
         assert_eq!(taken(&wild, true), (1, Evidence::Runs(2)));
+        // A single run that belies the contest is not the last word.
+        let three = |second: &[f64]| [runs(2, second), runs(1, &[1.05]), runs(3, &[1.6])];
+        assert_eq!(taken(&three(&[1.5]), true), (1, Evidence::Tried));
+        assert_eq!(taken(&three(&[1.5, 1.5]), true), (0, Evidence::Runs(3)));
         // The winner was as lucky in the contest as its whole run says, which leaves room for the third.
         assert_eq!(taken(&[runs(2, &[1.1]), runs(1, &[1.2])], true), (2, Evidence::Tried));
         // One lucky run is outweighed by those after it.

@@ -348,7 +348,12 @@ impl<'a> Update<'a> {
         each.push(match self.shifted_name(rows) {
             Some(shifted) => {
                 let is_inside = (&first + &width).le(&x).and((&next + &width).le(&last));
-                let is_inside = var("TW_SHIFTS").and(is_inside);
+                // What registers keep is worth more.
+                let shifts = match self.kept_name(rows) {
+                    Some(_) => var("TW_SHIFTS").and(!var("TW_KEPT")),
+                    None => var("TW_SHIFTS"),
+                };
+                let is_inside = shifts.and(is_inside);
                 Stmt::choose(is_inside, [self.call(&shifted, x.clone(), next.clone())], [usual])
             }
             None => usual,
