@@ -51,7 +51,7 @@ mod told;
 pub use find::{Found, Left};
 pub use nest::Nest;
 pub use parse::Region;
-pub use preprocess::{Kept, Options, OwnPragmas, Preprocessed};
+pub use preprocess::{Options, OwnPragmas, Preprocessed};
 pub use program::CProgram;
 pub use recognise::Stencil;
 pub use toolchain::compiler::OwnOpenMp;
@@ -84,7 +84,7 @@ pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, 
 /// # Errors
 /// As for [`read`].
 pub fn read_all(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diagnostics>> {
-    let options = &Options { kept: Kept::default(), ..options.clone() };
+    let options = &Options { kept: Default::default(), ..options.clone() };
     let found = read_as(path, &Options { openmp: OwnOpenMp::Off, ..options.clone() })?;
     Ok(match options.openmp {
         OwnOpenMp::Off => found,

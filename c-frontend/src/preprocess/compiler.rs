@@ -22,10 +22,11 @@ pub struct Options {
     /// Whether OpenMP pragmas of the program's own files mean what they say, where that can be.
     pub openmp: OwnOpenMp,
     /// The files of the program that is being read; [`crate::read_all`] begins anew.
-    pub kept: Kept,
+    pub kept: Kept<Result<Vec<u8>, Failure>>,
 }
 
 /// Why there is no preprocessed text.
+#[derive(Debug, Clone)]
 pub enum Failure {
     /// No compiler could be started.
     NoCompiler(String),
@@ -61,9 +62,11 @@ const MOST_MESSAGES: usize = 5;
 
 /// What the preprocessor prints, with all definitions of macros, for a file that the compiler accepts.
 pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
-    let expanded = preprocess(path, None, options)?;
-    run(&["-fsyntax-only"], path, None, options)?;
-    Ok(expanded)
+    options.kept.or_read(path, options.openmp, || {
+        let expanded = preprocess(path, None, options)?;
+        run(&["-fsyntax-only"], path, None, options)?;
+        Ok(expanded)
+    })
 }
 
 /// What a compiler printed, if it was content.

@@ -15,7 +15,6 @@ mod surroundings;
 pub use compiler::Options;
 pub use cut::check_cut;
 pub use edited::Replaced;
-pub use kept::Kept;
 pub use limits::{MOST_BYTES, MOST_EXPANDED_BYTES};
 pub use origin::Origin;
 pub use pragmas::OwnPragmas;
@@ -74,10 +73,6 @@ pub struct Mark {
 /// # Errors
 /// A file that cannot be read is an `std::io::Error`; one that the compiler refuses is a list of diagnostics.
 pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Preprocessed, Diagnostics>> {
-    options.kept.or_read(path, options.openmp, || read(path, options))
-}
-
-fn read(path: &Path, options: &Options) -> std::io::Result<Result<Preprocessed, Diagnostics>> {
     // One byte too many shows that the file is too large, at its own place among the diagnostics.
     let mut bytes = Vec::new();
     input::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
