@@ -22,6 +22,7 @@ pub use region::{Handed, Region, Structures};
 use crate::ast::{CType, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::preprocess::{Mark, Preprocessed, words};
+use behind::Behind;
 use beyond::Beyond;
 use converter::{Converter, Result};
 use declare::declared_name;
@@ -362,19 +363,18 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand<'_>) -> Result<Region> 
     let called_again = scope.function != "main";
     let asked = scope.variables.values().filter(|one| one.global && called_again);
     let asked = asked.filter(|one| file.changed.contains(&one.name));
-    let asked = asked.filter(|one| behind::is_read_first(parts[0], function, &one.name, &source.text));
+    let behind = Behind::new(function, &source.text);
+    let asked = asked.filter(|one| behind.is_read_first(parts[0], &one.name));
     let asked: Vec<String> = asked.map(|one| one.name.clone()).collect();
     used_behind.retain(|name| {
         let local = scope.variables.get(name).is_some_and(|variable| !variable.global);
-        !local
-            || file.addressed.contains(name)
-            || behind::is_read(parts[parts.len() - 1], function, name, &source.text)
+        !local || file.addressed.contains(name) || behind.is_read(parts[parts.len() - 1], name)
     });
     // A pointer, or the next call, may read what no name behind the region does.
     let local = |name: &String| scope.variables.get(name).is_some_and(|variable| !variable.global);
     let unnamed = file.changed.iter().filter(|name| {
         (file.addressed.contains(*name) && names::addressed_outside(function, name, &source.text, range))
-            || (local(name) && behind::is_static(function, name, &source.text))
+            || (local(name) && behind.is_static(name))
     });
     used_behind.extend(unnamed.cloned());
     used_behind.extend(asked);
