@@ -42,6 +42,31 @@ impl Walker<'_> {
         self.marked(at, if shift > period / 2 { shift - period } else { shift }, &n)
     }
 
+    /// `a & (n - 1)` where `n` is no number: the program asks before the loop whether it is a power of two, as which it has no
+    /// bit in common with `n - 1`.
+    pub(super) fn around_asked_mask(
+        &self,
+        a: &Polynomial,
+        mask: &Polynomial,
+        written: &Expr,
+    ) -> Option<Polynomial> {
+        let one = Polynomial::number(1);
+        let (at, rest) = a.index_plus()?;
+        let n = mask.plus(&one, 1)?;
+        self.runs_whole(at, &n)?;
+        let shifts = [0, 1].map(|turns| rest.plus(&n, -turns)?.constant());
+        let shift = shifts.into_iter().flatten().min_by_key(|shift| shift.abs())?;
+        let span = written.span.clone();
+        let made = |kind| Box::new(Expr { kind, span: span.clone() });
+        let unit = made(ExprKind::Integer { value: 1, text: "1".to_owned() });
+        let above = made(ExprKind::Binary(BinaryOp::Add, Box::new(written.clone()), unit));
+        let common = made(ExprKind::Binary(BinaryOp::BitAnd, Box::new(written.clone()), above));
+        let common = self.opaque(&common, &[mask])?;
+        let around = self.marked(at, shift, &n)?;
+        self.assumed.borrow_mut().push((common, Polynomial::number(0)));
+        Some(around)
+    }
+
     /// `condition ? then : otherwise`, one of which is the index plus a number where that lies on the grid, and the other one
     /// the same from the other end.
     pub(super) fn around_choice(

@@ -67,7 +67,10 @@ impl Walker<'_> {
                     BinaryOp::Rem if a.has_time() => self.modulo(&a, b.constant()?),
                     BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => self.modulo(&a, 2),
                     BinaryOp::Rem if !a.indices().is_empty() => self.around_modulo(&a, &b),
-                    BinaryOp::BitAnd if !a.indices().is_empty() => self.around_mask(&a, b.constant()?),
+                    BinaryOp::BitAnd if !a.indices().is_empty() => match b.constant() {
+                        Some(mask) => self.around_mask(&a, mask),
+                        None => self.around_asked_mask(&a, &b, right),
+                    },
                     BinaryOp::BitXor if is_one_of_two(&a) && b.constant() == Some(1) => {
                         Polynomial::number(1).plus(&a, -1)
                     }
@@ -124,7 +127,7 @@ impl Walker<'_> {
         }
     }
 
-    fn opaque(&self, expr: &Expr, parts: &[&Polynomial]) -> Option<Polynomial> {
+    pub(super) fn opaque(&self, expr: &Expr, parts: &[&Polynomial]) -> Option<Polynomial> {
         parts.iter().all(|part| part.is_invariant()).then(|| {
             let text = c_text(expr, &|name| self.integer_text(name));
             Polynomial::symbol(Symbol::Constant(text))

@@ -1,7 +1,7 @@
 //! Loops as people write them: steps, sweeps, guards, and what stands between steps.
 
 use super::{SMALL_1D, SMALL_2D, program, same};
-use crate::support::{Folder, tilewright};
+use crate::support::{Folder, command, finish, tilewright};
 use std::path::Path;
 
 #[test]
@@ -448,4 +448,18 @@ fn grids_that_wrap_around() {
     same("around_two_fields.c", &[], &SMALL_2D);
     same("around_ring.c", &[], &[]);
     same("around_ring.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+}
+
+/// `& (n - 1)` wraps around where `n` is a power of two, which the program asks; other sides run as they are written.
+#[test]
+fn grids_whose_sides_are_asked_whether_they_are_powers_of_two() {
+    same("around_asked_mask.c", &[], &[]);
+    same("around_asked_mask.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+    let file = super::program("around_asked_mask.c").display().to_string();
+    let arguments = ["check", file.as_str(), "-DANY_SIDES", "--quick", "--threads", "2", "--json"];
+    let report = finish(command(&arguments)).json();
+    assert!(report["equal"] == true, "{report:#}");
+    for region in report["regions"].as_array().unwrap() {
+        assert!(region["tiled"] != 0 && region["original"] != 0, "{region:#}");
+    }
 }
