@@ -27,8 +27,7 @@ impl Walker<'_> {
         let (at, rest) = a.index_plus()?;
         self.runs_whole(at, n)?;
         // What is negative has a negative remainder in C: `i - 1` is none, `i - 1 + n` is.
-        let candidates = [0, 1].map(|turns| Some((turns, rest.plus(n, -turns)?.constant()?)));
-        let (turns, shift) = candidates.into_iter().flatten().min_by_key(|(_, shift)| shift.abs())?;
+        let (turns, shift) = nearest_turn(&rest, n)?;
         if turns == 0 && shift < 0 { None } else { self.marked(at, shift, n) }
     }
 
@@ -54,8 +53,7 @@ impl Walker<'_> {
         let (at, rest) = a.index_plus()?;
         let n = mask.plus(&one, 1)?;
         self.runs_whole(at, &n)?;
-        let shifts = [0, 1].map(|turns| rest.plus(&n, -turns)?.constant());
-        let shift = shifts.into_iter().flatten().min_by_key(|shift| shift.abs())?;
+        let (_, shift) = nearest_turn(&rest, &n)?;
         let span = written.span.clone();
         let made = |kind| Box::new(Expr { kind, span: span.clone() });
         let unit = made(ExprKind::Integer { value: 1, text: "1".to_owned() });
@@ -353,6 +351,12 @@ impl Walker<'_> {
         let mark = Symbol::Around { index: at, shift, period: Box::new(n.clone()) };
         index.plus(&Polynomial::symbol(mark), 1)
     }
+}
+
+/// By how many rounds of `n`, none or one, an index is moved, and the number that it is moved by beside: the least.
+fn nearest_turn(rest: &Polynomial, n: &Polynomial) -> Option<(i64, i64)> {
+    let candidates = [0, 1].map(|turns| Some((turns, rest.plus(n, -turns)?.constant()?)));
+    candidates.into_iter().flatten().min_by_key(|(_, shift)| shift.abs())
 }
 
 /// Whether a value stands for the program's end.

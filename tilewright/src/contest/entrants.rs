@@ -27,6 +27,9 @@ const WIDE: f64 = 8.0;
 const ALIKE: f64 = 0.04;
 const ALIKE_TILES: usize = 8;
 
+/// So many take part at most where somebody waits who runs nothing.
+const MOST_BRIEF: usize = 6;
+
 /// Who is predicted to take so many times as long as the best is far behind.
 const FAR: f64 = 2.5;
 /// The same of tiles with storages of their own: they are compiled apart from all others, which takes as long as these together.
@@ -49,6 +52,24 @@ impl Contest<'_> {
             }
         }
         distinct
+    }
+
+    /// Of these, the first of which is the model's choice, that one, the strategy's own default, and those that the model finds the fastest.
+    pub(super) fn promising(&self, mut entrants: Vec<Entrant>) -> Vec<Entrant> {
+        let default = self.default_of(self.strategy);
+        let is_default = |one: &Entrant| one.strategy == self.strategy.id() && one.tile == default;
+        let predicted = |one: &Entrant| one.predicted_s.unwrap_or(f64::INFINITY);
+        if let Some((_, others)) = entrants.split_first_mut() {
+            others.sort_by(|a, b| {
+                is_default(b).cmp(&is_default(a)).then(predicted(a).total_cmp(&predicted(b)))
+            });
+        }
+        entrants.truncate(MOST_BRIEF);
+        entrants
+    }
+
+    fn default_of(&self, strategy: &dyn Strategy) -> TileSizes {
+        strategy.default_tile(&self.stencil.program, &self.model.analysis.cone, Target::OpenMp)
     }
 
     /// Tiles of the strategy that the contest is about.
@@ -99,7 +120,7 @@ impl Contest<'_> {
                 entrants.extend(tiles.iter().map(with));
             }
         }
-        entrants.push(self.entrant(self.strategy, self.strategy.default_tile(program, cone, Target::OpenMp)));
+        entrants.push(self.entrant(self.strategy, self.default_of(self.strategy)));
         entrants
     }
 
@@ -163,8 +184,7 @@ impl Contest<'_> {
             Some(own) => vec![own],
             None => {
                 let good = optimizer::cpu::good_tile(&self.model.model, other);
-                let default = other.default_tile(program, &self.model.analysis.cone, Target::OpenMp);
-                good.into_iter().chain([default]).collect()
+                good.into_iter().chain([self.default_of(other)]).collect()
             }
         }
     }

@@ -5,7 +5,6 @@ use super::{BUSY, Contest, Entrant, Evidence, Standing, winner};
 use crate::error::{Error, Result};
 use execution::tiled::{self, Tiled};
 use hhc_codegen::KernelPlan;
-use hhc_codegen::strategy::Target;
 use std::time::Instant;
 use toolchain::interference::Watch;
 
@@ -17,8 +16,7 @@ const MOST_BUDGET_S: f64 = 20.0;
 /// program waits for it, and the next use goes on.
 const BRIEF_CPU_S: f64 = 0.5;
 const LEAST_BRIEF_S: f64 = 0.1;
-/// So many take part there at most, and so many are seen whatever it takes.
-const MOST_BRIEF: usize = 6;
+/// So many are seen there whatever it takes.
 const LEAST_SEEN: usize = 3;
 /// The part of the time that is left after compiling in which all run once, and the shortest run of which its time says something.
 const FIRST_HEAT: f64 = 0.4;
@@ -153,21 +151,6 @@ impl Contest<'_> {
         !self.runs && !self.wanted
     }
 
-    /// The model's choice, the strategy's own default, which knows no model, and those that the model finds the fastest.
-    fn promising(&self, mut entrants: Vec<Entrant>) -> Vec<Entrant> {
-        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
-        let default = self.strategy.default_tile(program, cone, Target::OpenMp);
-        let default = |one: &Entrant| one.strategy == self.strategy.id() && one.tile == default;
-        if let Some((_, others)) = entrants.split_first_mut() {
-            others.sort_by(|a, b| {
-                let predicted = |one: &Entrant| one.predicted_s.unwrap_or(f64::INFINITY);
-                default(b).cmp(&default(a)).then(predicted(a).total_cmp(&predicted(b)))
-            });
-        }
-        entrants.truncate(MOST_BRIEF);
-        entrants
-    }
-
     /// The clock once all is compiled.
     fn of_runs(&self, clock: Clock) -> Clock {
         if !self.is_brief() {
@@ -230,16 +213,18 @@ impl<'a> Field<'a> {
         let cold = self.track.run(0, &self.tiled[0].native)?;
         let (cold_s, is_brief) = (start.elapsed().as_secs_f64(), self.contest.is_brief());
         let first = Instant::now();
-        let mut seen = 0;
-        if is_brief && cold_s >= WARM_S {
-            (self.least[0], seen) = (cold, 1);
+        // A long one needs no other one before it.
+        let counts = is_brief && cold_s >= WARM_S;
+        if counts {
+            self.least[0] = cold;
         }
-        let began_with = seen;
+        let begin = usize::from(counts);
+        let mut seen = begin;
         while seen < self.tiled.len() && !(is_brief && seen >= LEAST_SEEN && cold_s > clock.left_s()) {
             self.run(seen)?;
             seen += 1;
         }
-        self.each_s = first.elapsed().as_secs_f64() / (seen - began_with).max(1) as f64;
+        self.each_s = first.elapsed().as_secs_f64() / (seen - begin).max(1) as f64;
         progress(2);
         let wanted = self.contest.wanted;
         let short = wanted || start.elapsed().as_secs_f64() <= clock.budget_s;
