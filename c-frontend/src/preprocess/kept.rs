@@ -44,6 +44,14 @@ impl<T: Clone> Kept<T> {
     }
 }
 
+impl<T, E> Kept<Result<T, E>> {
+    /// Whether this file was read without an error, either way.
+    pub fn is_right(&self, path: &Path) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        [false, true].iter().any(|&openmp| matches!(known.get(&(path.to_owned(), openmp)), Some(Ok(_))))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +73,14 @@ mod tests {
         assert_eq!(read(&kept, "a.c", OwnOpenMp::On), 2);
         assert_eq!(read(&kept, "b.c", OwnOpenMp::Off), 3);
         assert_eq!(read(&Kept::default(), "a.c", OwnOpenMp::Off), 4);
+    }
+
+    #[test]
+    fn a_file_is_right_either_way() {
+        let kept: Kept<Result<(), ()>> = Kept::default();
+        let path = |name: &'static str| Path::new(name);
+        let _ = kept.or_read(path("a.c"), OwnOpenMp::Off, || Ok(()));
+        let _ = kept.or_read(path("b.c"), OwnOpenMp::On, || Err(()));
+        assert!(kept.is_right(path("a.c")) && !kept.is_right(path("b.c")) && !kept.is_right(path("c.c")));
     }
 }

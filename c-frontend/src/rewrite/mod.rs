@@ -59,9 +59,17 @@ pub fn rewrite(
     Ok(files)
 }
 
-const TEMPLATES: [(&str, &str); 4] = [
+/// Those of `glue.c` are parts of it: the parser counts the lines of a template before each of its tags anew.
+const TEMPLATES: [(&str, &str); 11] = [
     ("glue.h", include_str!("../../templates/c_program/glue.h.hbs")),
     ("glue.c", include_str!("../../templates/c_program/glue.c.hbs")),
+    ("glue_ranges.c", include_str!("../../templates/c_program/glue_ranges.c.hbs")),
+    ("glue_memory.c", include_str!("../../templates/c_program/glue_memory.c.hbs")),
+    ("glue_fields.c", include_str!("../../templates/c_program/glue_fields.c.hbs")),
+    ("glue_threads.c", include_str!("../../templates/c_program/glue_threads.c.hbs")),
+    ("glue_kept.c", include_str!("../../templates/c_program/glue_kept.c.hbs")),
+    ("glue_copies.c", include_str!("../../templates/c_program/glue_copies.c.hbs")),
+    ("glue_call.c", include_str!("../../templates/c_program/glue_call.c.hbs")),
     ("Makefile", include_str!("../../templates/c_program/Makefile.hbs")),
     ("CMakeLists.txt", include_str!("../../templates/c_program/CMakeLists.txt.hbs")),
 ];
