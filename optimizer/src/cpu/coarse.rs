@@ -16,6 +16,7 @@ use hhc_codegen::counts::forms;
 use hhc_codegen::strategy::Strategy;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::slice;
 
 /// Depths, and widths of each, on the lattice.
 const LATTICE: (usize, usize) = (9, 7);
@@ -27,6 +28,11 @@ pub fn good_tile(model: &CpuCost, strategy: &'static dyn Strategy) -> Option<Til
     unlike_tiles(model, strategy, 0.0, 1).into_iter().next()
 }
 
+/// [`good_tile`] by each of several models of the same cores, which differ in what things cost: what is counted is counted once.
+pub fn good_tiles(models: &[CpuCost], strategy: &'static dyn Strategy) -> Vec<Option<TileSizes>> {
+    of_models(models, strategy, 0.0, 1).into_iter().map(|tiles| tiles.into_iter().next()).collect()
+}
+
 /// A good tile of a strategy, and behind it up to `number - 1` others that take at most `longer` of its time more, each the
 /// best of a region of sizes; none where the strategy cannot tile the program.
 pub fn unlike_tiles(
@@ -35,21 +41,37 @@ pub fn unlike_tiles(
     longer: f64,
     number: usize,
 ) -> Vec<TileSizes> {
-    let cores = model.time.cores();
+    of_models(slice::from_ref(model), strategy, longer, number).into_iter().flatten().collect()
+}
+
+fn of_models(
+    models: &[CpuCost],
+    strategy: &'static dyn Strategy,
+    longer: f64,
+    number: usize,
+) -> Vec<Vec<TileSizes>> {
+    let Some(cores) = models.first().map(|model| model.time.cores()) else { return Vec::new() };
     if strategy.takes(&cores.program, &cores.cone).is_err() {
-        return Vec::new();
+        return vec![Vec::new(); models.len()];
     }
     let CoreSpace::Products(products) = forms(strategy).core_space(cores) else {
-        let tuned = super::tune_cpu(model, strategy, Method::Exact, Objective::Time);
-        return tuned.map(|tuned| tuned.choice.tile).into_iter().collect();
+        let tuned = |model| super::tune_cpu(model, strategy, Method::Exact, Objective::Time);
+        return models
+            .iter()
+            .map(|model| tuned(model).map(|own| own.choice.tile).into_iter().collect())
+            .collect();
     };
-    let space = ProductSpace::new(model, products.as_ref(), Method::Exact, Objective::Time);
-    let mut walk =
-        Walk { space: &space, products: products.as_ref(), known: BTreeMap::new(), inners: BTreeMap::new() };
-    let Some(best) = walk.best() else { return Vec::new() };
-    let tiles =
-        if number > 1 { regions(best, &walk.within(best.0 * (1.0 + longer)), number) } else { vec![best.1] };
-    tiles.into_iter().map(|tile| space.tile(tile)).collect()
+    let mut inners = BTreeMap::new();
+    let of_model = |model| {
+        let space = ProductSpace::new(model, products.as_ref(), Method::Exact, Objective::Time);
+        let (products, known, inners) = (products.as_ref(), BTreeMap::new(), &mut inners);
+        let mut walk = Walk { space: &space, products, known, inners };
+        let Some(best) = walk.best() else { return Vec::new() };
+        let near = || walk.within(best.0 * (1.0 + longer));
+        let tiles = if number > 1 { regions(best, &near(), number) } else { vec![best.1] };
+        tiles.into_iter().map(|tile| space.tile(tile)).collect()
+    };
+    models.iter().map(of_model).collect()
 }
 
 /// Regions of like sizes among tiles with their times: centres as far from each other as can be, beginning with the best
@@ -83,8 +105,8 @@ struct Walk<'a> {
     space: &'a ProductSpace<'a>,
     products: &'a dyn Products,
     known: BTreeMap<Place, Option<(f64, Tile)>>,
-    /// The inner sizes of each depth that was looked at.
-    inners: BTreeMap<i64, Option<Rc<Inners>>>,
+    /// The inner sizes of each depth that was looked at, by whatever model.
+    inners: &'a mut BTreeMap<i64, Option<Rc<Inners>>>,
 }
 
 impl Walk<'_> {
@@ -132,7 +154,7 @@ impl Walk<'_> {
     }
 
     fn look(&mut self, place: Place) {
-        let (space, products, inners) = (self.space, self.products, &mut self.inners);
+        let (space, products, inners) = (self.space, self.products, &mut *self.inners);
         self.known.entry(place).or_insert_with(|| {
             let depth = *products.depths().get(place.0)?;
             let width = *products.widths_of(depth).get(place.1)?;

@@ -27,8 +27,11 @@ const WIDE: f64 = 8.0;
 const ALIKE: f64 = 0.04;
 const ALIKE_TILES: usize = 8;
 
-/// So many take part at most where somebody waits who runs nothing.
+/// So many take part at most where somebody waits who runs nothing, and where the program has so many statements, for all of which each
+/// tiling has code.
 const MOST_BRIEF: usize = 6;
+const MANY_STATEMENTS: usize = 4;
+const MOST_OF_MANY: usize = 4;
 
 /// Who is predicted to take so many times as long as the best is far behind.
 const FAR: f64 = 2.5;
@@ -64,7 +67,8 @@ impl Contest<'_> {
                 is_default(b).cmp(&is_default(a)).then(predicted(a).total_cmp(&predicted(b)))
             });
         }
-        entrants.truncate(MOST_BRIEF);
+        let many = self.stencil.program.statements.len() >= MANY_STATEMENTS;
+        entrants.truncate(if many { MOST_OF_MANY } else { MOST_BRIEF });
         entrants
     }
 
@@ -94,13 +98,13 @@ impl Contest<'_> {
         let wide = self.in_the_last_cache().filter(|_| !optional.is_empty());
         let is_wide = usize::from(wide.is_some());
         let changed: Vec<_> = limited.chain([time.with_alike_rows()]).chain(wide).collect();
-        let token = Cancel::current();
-        let good = changed.into_par_iter().map(|time| {
+        let with = |time| {
             let mut model = self.model.model.clone();
             model.time = time;
-            token.scope(|| optimizer::cpu::good_tile(&model, self.strategy))
-        });
-        let mut good: Vec<Option<TileSizes>> = good.collect();
+            model
+        };
+        let changed: Vec<_> = changed.into_iter().map(with).collect();
+        let mut good = optimizer::cpu::good_tiles(&changed, self.strategy);
         let wide = good.split_off(good.len() - is_wide).into_iter().flatten().next();
         entrants.extend(good.into_iter().flatten().map(|tile| self.entrant(self.strategy, tile)));
         for optional in optional {
