@@ -258,6 +258,7 @@ fn openmp(arguments: &CalibrateArguments, session: &Session) -> Result<Calibrate
     );
     let name = arguments.output.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let request = CpuRequest {
+        brief: false,
         name: arguments.name.clone().or(name).unwrap_or_else(|| "this-cpu".to_owned()),
         programs,
         threads,

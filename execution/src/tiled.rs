@@ -3,6 +3,7 @@
 use crate::error::{ExecutionError, Result};
 use crate::native::NativeProgram;
 use hhc_codegen::KernelPlan;
+use hhc_codegen::backend::GeneratedFile;
 use hhc_codegen::backend::openmp::{self, Variants};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -66,6 +67,9 @@ const MOST_IN_ONE_OBJECT: usize = 12;
 
 /// The compiler's level for functions in which no points are computed.
 const WALKING: u8 = 2;
+/// Its level for functions in which points are computed, where these run for a moment: vectors are written out, or `omp simd` asks for
+/// them, so that higher levels gain little and take half as long again.
+const BRIEF: u8 = 1;
 
 /// [`load_all`] with objects for all processors at once; `done` gets the number of plans whenever some of them are done. What is `brief`
 /// is run for a moment, and not by who waits for its results.
@@ -91,7 +95,7 @@ pub fn load_side_by_side(
         let first = slice::from_ref(&plans[numbers[0]]);
         let is_split = numbers.len() > part && openmp::can_be_variants(first);
         let Some(variants) = (if is_split { variants(first, brief)? } else { None }) else { return Ok(()) };
-        compiled_rows(&variants, &CompileOptions::default()).map(|_| ())
+        compiled_rows(&variants, &CompileOptions::default(), brief).map(|_| ())
     };
     alike.par_iter().try_for_each(|(_, numbers)| token.scope(|| rows(numbers)))?;
     let parts: Vec<&[usize]> = alike.values().flat_map(|numbers| numbers.chunks(part)).collect();
@@ -99,7 +103,7 @@ pub fn load_side_by_side(
     let some = |numbers: &[usize]| {
         interrupt::check()?;
         let own: Vec<KernelPlan> = numbers.iter().map(|&number| plans[number].clone()).collect();
-        let tiled = load_all_with(&own, brief)?;
+        let tiled = load_all(&own, brief)?;
         done(ready.fetch_add(own.len(), Ordering::Relaxed) + own.len());
         Ok(numbers.iter().copied().zip(tiled).collect::<Vec<_>>())
     };
@@ -111,16 +115,11 @@ pub fn load_side_by_side(
 
 /// Generates, compiles and loads the OpenMP code of several plans of one program, which differ in their tiles: as few
 /// objects as possible, because the compiler's time goes into what all of them share. Plans with storages of their own share
-/// nothing.
+/// nothing. `brief`: as for [`load_side_by_side`].
 ///
 /// # Errors
 /// As for [`load`].
-pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
-    load_all_with(plans, false)
-}
-
-/// The same for code that is run for a moment, where it is `brief`.
-fn load_all_with(plans: &[KernelPlan], brief: bool) -> Result<Vec<Tiled>> {
+pub fn load_all(plans: &[KernelPlan], brief: bool) -> Result<Vec<Tiled>> {
     let is_plain = |plan: &KernelPlan| openmp::can_be_variants(slice::from_ref(plan));
     let plain: Vec<KernelPlan> = plans.iter().filter(|plan| is_plain(plan)).cloned().collect();
     let mut together = of_variants(&plain, &CompileOptions::default(), brief)?.into_iter();
@@ -138,7 +137,7 @@ fn of_variants(plans: &[KernelPlan], options: &CompileOptions, brief: bool) -> R
         return Ok(Vec::new());
     }
     let Some(variants) = variants(plans, brief)? else { return Ok(Vec::new()) };
-    let common = compiled_rows(&variants, options)?;
+    let common = compiled_rows(&variants, options, brief)?;
     let Variants { header, kernels, symbols, .. } = variants;
     let sources = [kernels, header].map(|file| SourceText::new(file.name, file.text));
     // Kernels only walk over rows: what an optimizer wins there is lost in waiting for it.
@@ -158,10 +157,19 @@ fn variants(plans: &[KernelPlan], brief: bool) -> Result<Option<Variants>> {
     openmp::variants(plans, brief).map_err(|error| ExecutionError::Generate(error.to_string()))
 }
 
-/// The functions of statements, compiled.
-fn compiled_rows(variants: &Variants, options: &CompileOptions) -> Result<Common> {
-    let [rows, header] = [&variants.rows, &variants.header];
-    let [rows, header] = [rows, header].map(|file| SourceText::new(file.name.clone(), file.text.clone()));
-    let compiler = Compiler::find(Language::C)?;
-    Ok(compiler.compile_common(None, &rows, &[header], options, &Cache::open()?)?)
+/// The functions of statements, compiled side by side: little optimized where they are run for a moment, and as fast within some percent;
+/// those of edges, as what hardly computes.
+fn compiled_rows(variants: &Variants, options: &CompileOptions, brief: bool) -> Result<Vec<Common>> {
+    let optimization = if brief { options.optimization.min(BRIEF) } else { options.optimization };
+    let with = |quick| CompileOptions { optimization, quick, ..options.clone() };
+    let text = |file: &GeneratedFile| SourceText::new(file.name.clone(), file.text.clone());
+    let (compiler, cache) = (Compiler::find(Language::C)?, Cache::open()?);
+    let token = Cancel::current();
+    let one = |(file, options): (&GeneratedFile, CompileOptions)| {
+        let compiled = || compiler.compile_common(None, &text(file), &[], &options, &cache);
+        Ok(token.scope(compiled)?)
+    };
+    let rows = variants.rows.iter().map(|file| (file, with(false)));
+    let files: Vec<_> = rows.chain(variants.edges.iter().map(|file| (file, with(brief)))).collect();
+    files.into_par_iter().map(one).collect()
 }

@@ -271,7 +271,7 @@ fn tilings_in_one_object_are_themselves() {
         let baseline = strategy::baseline();
         let whole = baseline.default_tile(&program, &cone, strategy::Target::OpenMp);
         let plans: Vec<_> = tiles.iter().map(tile).chain([own(baseline, &whole)]).collect();
-        let tiled = execution::tiled::load_all(&plans).unwrap();
+        let tiled = execution::tiled::load_all(&plans, false).unwrap();
         assert_eq!(tiled.len(), plans.len());
         let steps = 13;
         let parameters = default_parameters(&program);
@@ -306,7 +306,7 @@ fn shifted_neighbours_are_those_that_are_loaded() {
         let baseline = strategy::baseline();
         let whole = baseline.default_tile(&program, &cone, strategy::Target::OpenMp);
         let plan = strategy::plan(baseline, &program, &cone, &whole).unwrap();
-        let tiled = execution::tiled::load_all(std::slice::from_ref(&plan)).unwrap();
+        let tiled = execution::tiled::load_all(std::slice::from_ref(&plan), false).unwrap();
         let (steps, parameters) = (3, default_parameters(&program));
         for length in 5..90 {
             let size = [outer, &[length]].concat();

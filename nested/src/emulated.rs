@@ -89,7 +89,7 @@ impl Emulated {
         let headers = HEADERS.map(|(name, text)| SourceText::new(name, text));
         let common = compiler.compile_common(Some(&header), &nothing, &headers, &options, cache)?;
         let source = SourceText::new("program.cpp", generated.generated.text.clone());
-        let object = compiler.compile_shared_on(&common, &[source], &options, cache)?;
+        let object = compiler.compile_shared_on(&[common], &[source], &options, cache)?;
         let native = Native::load(program, generated.generated, object)?;
         // SAFETY: the emulator's header gives these names to functions of these types.
         let order = unsafe { native.library().function::<Order>("tw_emulated_order") }?;

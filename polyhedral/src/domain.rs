@@ -94,6 +94,11 @@ impl Interval {
         self.low.from == GridEnd::Start && self.high.from == GridEnd::End
     }
 
+    /// Its points where their number is the same on all grids; at least 0.
+    pub fn points(self) -> Option<i64> {
+        (self.low.from == self.high.from).then(|| (self.high.offset - self.low.offset).max(0))
+    }
+
     /// First point and one past the last on a grid of this extent; the second is not less than the first.
     pub fn at(self, extent: i64) -> (i64, i64) {
         let low = self.low.at(extent);

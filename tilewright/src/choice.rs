@@ -418,7 +418,7 @@ fn on_cpu(
     let may_time =
         wish.by == TileBy::Measure || !wish.timed.is_some_and(|timed| timed.load(Ordering::Relaxed));
     if long && wish.calibrate && may_time && !is_known {
-        here = here::measured(here, stencil, observer)?;
+        here = here::measured(here, stencil, !wish.runs, observer)?;
         let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
         (model, tile, _) = again;
     }

@@ -27,8 +27,9 @@ use toolchain::machine::processor_id;
 pub const VARIABLE: &str = "TILEWRIGHT_MACHINE";
 /// The stencil that measures what no stencil decides.
 const USUAL_STENCIL: &str = "heat2d";
-/// Measurements of each kind.
+/// Measurements of each kind, and of rows where no run follows.
 const ROUNDS: usize = 3;
+const BRIEF_ROUNDS: usize = 2;
 /// The part of the machine's time that others may use in measurements that are not repeated by a later run.
 const BUSY: f64 = 0.1;
 /// What the source of those ends with that are.
@@ -131,18 +132,19 @@ fn in_state_folder(name: &str) -> String {
     format!("@{name}")
 }
 
-/// What is [`known`], and measured now as far as that does not serve the stencil: some seconds.
+/// What is [`known`], and measured now as far as that does not serve the stencil: some seconds; fewer where it is `brief`, as no run
+/// follows.
 ///
 /// # Errors
 /// An interruption. A computer that cannot be measured (no compiler, no memory) is no error.
-pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Result<Here> {
+pub fn measured(here: Here, stencil: &Stencil, brief: bool, observer: &dyn Observer) -> Result<Here> {
     let program = &stencil.program;
     if here.is_measured_for(program) {
         return Ok(here);
     }
     let again = here.is_worth_another();
     if here.caution.is_none() && !again {
-        return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), stencil)) {
+        return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), stencil, brief)) {
             Ok(machine) => Ok(Here::own(kept(machine))),
             Err(error) if interrupted(&error) => Err(error.into()),
             Err(_) => Ok(here),
@@ -152,11 +154,11 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
         let usual = polyhedral::shipped::load(USUAL_STENCIL).map(Arc::new);
         let usual = usual.ok_or_else(|| ExecutionError::Generate(format!("no {USUAL_STENCIL}")))?;
         // A stencil whose rows cannot be measured has estimated ones.
-        match calibrate::compile_ahead(&[(&usual, &[]), (program, &stencil.witnesses)]) {
+        match calibrate::compile_ahead(&[(&usual, &[], false), (program, &stencil.witnesses, brief)]) {
             Err(error) if interrupted(&error) => return Err(error),
             _ => {}
         }
-        let request = request(vec![usual]);
+        let request = request(vec![usual], false);
         let watch = Watch::start();
         let mut machine = calibrate::cpu(&request, &mut |_, part| progress((700.0 * part) as i64))?.machine;
         let busy = watch.others().is_some_and(|others| others > BUSY);
@@ -166,7 +168,7 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
         if is_measured(&machine, program) {
             return Ok(machine);
         }
-        match add(machine.clone(), stencil) {
+        match add(machine.clone(), stencil, brief) {
             Err(error) if !interrupted(&error) => Ok(machine),
             added => added,
         }
@@ -182,13 +184,14 @@ pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Resul
 /// Name of the stage in which this computer is measured.
 pub const STAGE: &str = "measuring this computer, once";
 
-fn request(programs: Vec<Arc<Program>>) -> CpuRequest {
+fn request(programs: Vec<Arc<Program>>, brief: bool) -> CpuRequest {
     CpuRequest {
         name: name_of(processor_id()),
         programs,
         threads: usable_threads() as usize,
         effort: Effort::Quick,
-        rounds: ROUNDS,
+        rounds: if brief { BRIEF_ROUNDS } else { ROUNDS },
+        brief,
         source: format!("tilewright {}, at first use", env!("CARGO_PKG_VERSION")),
     }
 }
@@ -198,8 +201,8 @@ fn is_measured(machine: &Machine, program: &Program) -> bool {
     cpu.is_some_and(|cpu| body_costs(&machine.name, cpu, program).is_ok_and(|(_, estimated)| !estimated))
 }
 
-fn add(mut machine: Machine, stencil: &Stencil) -> execution::Result<Machine> {
-    calibrate::add_rows(&mut machine, (&stencil.program, &stencil.witnesses), &request(Vec::new()))?;
+fn add(mut machine: Machine, stencil: &Stencil, brief: bool) -> execution::Result<Machine> {
+    calibrate::add_rows(&mut machine, (&stencil.program, &stencil.witnesses), &request(Vec::new(), brief))?;
     Ok(machine)
 }
 

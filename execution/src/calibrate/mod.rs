@@ -83,6 +83,11 @@ pub struct CpuRequest {
     pub effort: Effort,
     /// How often each measurement is repeated.
     pub rounds: usize,
+    /// Whether code of rows that are added ([`add_rows`]) is compiled as that of a brief contest is ([`tiled::load_side_by_side`]), which
+    /// then has it.
+    ///
+    /// [`tiled::load_side_by_side`]: crate::tiled::load_side_by_side
+    pub brief: bool,
     /// What the machine file says about its source.
     pub source: String,
 }
@@ -145,7 +150,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let residents = &Resident::of_heights((program, &[]), &analysis.cone, &HALF_HEIGHTS)?;
+        let residents = &Resident::of_heights((program, &[]), &analysis.cone, &HALF_HEIGHTS, false)?;
         if number == 0 {
             let some = shapes(&residents[0], FEWEST, FILL * near);
             residents[0].measure(&some[..some.len().min(1)], request.threads, (WAKING, WAKING))?;
@@ -213,7 +218,8 @@ pub fn add_rows(
     let system = MachineFacts::collect(None);
     let (near, _) = cache_shares(&system.caches, system.usable_cpus);
     let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let residents = &Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS)?;
+    let residents =
+        &Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS, request.brief)?;
     let first = first_share(&system.caches, system.usable_cpus);
     let (mut body, _) = cached_body(residents, (first, near), request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
@@ -247,18 +253,19 @@ fn enter(
     cpu.bodies.entry(program.name.clone()).or_default().insert(element, body);
 }
 
-/// Compiles what [`cpu`] and [`add_rows`] run for these programs with these witnesses, all at once, into the cache.
+/// Compiles what [`cpu`] and [`add_rows`] run for these programs with these witnesses, `brief` or not, all at once, into the cache.
 ///
 /// # Errors
 /// Those of the compiler.
-pub fn compile_ahead(programs: &[(&Arc<Program>, &[usize])]) -> Result<()> {
+pub fn compile_ahead(programs: &[(&Arc<Program>, &[usize], bool)]) -> Result<()> {
     let token = toolchain::cancel::Cancel::current();
-    let one = |(program, witnesses): (&Arc<Program>, &[usize])| {
+    let one = |(program, witnesses, brief): (&Arc<Program>, &[usize], bool)| {
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS).map(|_| ())
+        Resident::of_heights((program, witnesses), &analysis.cone, &HALF_HEIGHTS, brief).map(|_| ())
     };
     let is_new = |number: &usize| {
-        let is_other = |other: &(&Arc<Program>, _)| other.0.to_source() != programs[*number].0.to_source();
+        let is_other =
+            |other: &(&Arc<Program>, _, bool)| other.0.to_source() != programs[*number].0.to_source();
         programs[..*number].iter().all(is_other)
     };
     let distinct: Vec<usize> = (0..programs.len()).filter(is_new).collect();

@@ -89,7 +89,7 @@ pub type Shape = Vec<i64>;
 
 impl Resident {
     /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements; of these fields
-    /// witnesses are computed as far as they can be ([`KernelPlan::with_witnesses`]), as in the tiles that are chosen from.
+    /// witnesses are computed as far as they can be ([`KernelPlan::with_witnesses`]), as in the tiles that are chosen from. `brief`: [`tiled::load_side_by_side`].
     ///
     /// # Errors
     /// Those of the compiler and the loader.
@@ -97,8 +97,11 @@ impl Resident {
         (program, witnesses): (&Arc<Program>, &[usize]),
         cone: &Cone,
         half_heights: &[i64],
+        brief: bool,
     ) -> Result<Vec<Resident>> {
         let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
+        // Ghost zones are no part of rows.
+        let program = &if program.is_periodic() { Arc::new(program.unrolled()) } else { Arc::clone(program) };
         let statements = program.statements.len() as i64;
         let strategy = strategy::preferred();
         let (mut all, mut plans) = (Vec::new(), Vec::new());
@@ -111,7 +114,7 @@ impl Resident {
             all.push(rows);
         }
         let parameters = default_parameters(program);
-        let natives = tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native);
+        let natives = tiled::load_all(&plans, brief)?.into_iter().map(|tiled| tiled.native);
         let resident = |(rows, native)| Resident {
             program: program.clone(),
             parameters: parameters.clone(),
@@ -212,6 +215,7 @@ impl Resident {
 
     fn run_thread(&self, shape: &[i64], prepared: &mut Option<Prepared>, barrier: &Barrier) -> Result<f64> {
         // Every thread reaches every barrier, whatever fails.
+        self.native.library().set_threads(1);
         let timed = |data: &mut ProgramData, passes: i64| {
             let steps = passes * self.steps_per_pass();
             initial::fill_series(&self.program, data, steps, 1)?;
@@ -251,7 +255,6 @@ impl Resident {
     }
 
     fn prepare(&self, shape: &[i64]) -> Result<ProgramData> {
-        self.native.library().set_threads(1);
         let size = self.size(shape);
         let large: Vec<i64> = size.iter().zip(STRIDES_OF[size.len() - 1]).map(|(&a, &b)| a.max(b)).collect();
         let padded = Layout::padded(&self.program, &large)?.native_sizes();
@@ -382,7 +385,7 @@ mod tests {
         let program = Arc::new(polyhedral::parse("driven", driven).unwrap());
         assert_eq!(margins(&program), [(0, 1), (2, 0)]);
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        let residents = Resident::of_heights((&program, &[]), &analysis.cone, &[4]).unwrap();
+        let residents = Resident::of_heights((&program, &[]), &analysis.cone, &[4], false).unwrap();
         let resident = &residents[0];
         let shapes = shapes(resident, FEW, 1e6);
         assert!(shapes.len() > 5);
@@ -395,6 +398,6 @@ mod tests {
         let edge = "stencil edge(t, i) { field u: f32; u[t+1, i] = u[t, i+1] for i == 0; }";
         let program = Arc::new(polyhedral::parse("edge", edge).unwrap());
         let analysis = polyhedral::analysis::analyze(&program).unwrap();
-        assert!(Resident::of_heights((&program, &[]), &analysis.cone, &[4]).is_err());
+        assert!(Resident::of_heights((&program, &[]), &analysis.cone, &[4], false).is_err());
     }
 }

@@ -143,7 +143,7 @@ pub fn measure(
     let plan =
         |tile| strategy::plan(strategy, program, cone, tile).map_err(|error| internal(error.to_string()));
     let plans = tiles.iter().map(plan).collect::<Result<Vec<_>>>()?;
-    for (tile, tiled) in tiles.iter().zip(tiled::load_all(&plans)?) {
+    for (tile, tiled) in tiles.iter().zip(tiled::load_all(&plans, false)?) {
         let native = tiled.native;
         native.library().set_threads(threads);
         native.run(program, &parameters, &mut data, STEPS)?;

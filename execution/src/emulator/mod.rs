@@ -188,7 +188,7 @@ impl Emulator {
             ..CompileOptions::default()
         };
         let common = compiler.compile_common(Some(&settings), &runtime, &headers, &options, cache)?;
-        let object = compiler.compile_shared_on(&common, &sources, &options, cache)?;
+        let object = compiler.compile_shared_on(&[common], &sources, &options, cache)?;
         let functions = Functions::load(&object.path())?;
         Ok(Emulator { functions, plan: plan.clone(), device: device.clone(), _object: object })
     }

@@ -13,7 +13,7 @@ mod window;
 
 pub use local::{LocalKernel, LocalRow, MOST_GROUPS};
 pub use planes::{first_planes, plane_number};
-pub use rows::{asks_ahead, block_points, rows_at_once};
+pub use rows::{asks_ahead, block_points, is_edge, rows_at_once};
 pub use shifts::{keeps_rows, shifted_from};
 pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes, registers_of_storages, storage_bytes};
 pub use threads::{

@@ -98,7 +98,7 @@ pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observ
         None => {
             let mut known = here::known()?;
             if request.calibrate && !by_model {
-                known = here::measured(known, stencil, observer)?;
+                known = here::measured(known, stencil, false, observer)?;
             }
             let machine = known.machine.clone();
             here = Some(known);

@@ -193,7 +193,7 @@ mod tests {
         let cone = &model.analysis.cone;
         let tile = strategy.default_tile(&stencil.program, cone, strategy::Target::OpenMp);
         let plan = strategy::plan(strategy, &stencil.program, cone, &tile).unwrap();
-        let tiled = tiled::load_all(&[plan]).unwrap();
+        let tiled = tiled::load_all(&[plan], false).unwrap();
         std::thread::scope(|scope| {
             let other = scope.spawn(|| accompany(&One(&both, 1), &stencil.program, 1));
             // Before it has a grid, the other rank has no time, and says so.

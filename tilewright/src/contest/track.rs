@@ -26,6 +26,8 @@ const TIMES_NEAR_CACHE: f64 = 16.0;
 /// The part of these bytes that is enough where points take long to compute, as memory counts for less then, and where somebody waits who
 /// runs nothing.
 const ENOUGH_OF_SLOW: f64 = 0.25;
+/// And at most there, however quickly they are computed: a system may take longer to give memory than a run does.
+const MOST_BRIEF_BYTES: f64 = 96e6;
 /// Steps at least where the user has as many, and at most, by dimension: on a line the tiles that run at once on a diagonal are those
 /// of different steps.
 const STEPS: (i64, [i64; 3]) = (16, [256, 100, 100]);
@@ -66,8 +68,9 @@ impl<'a> Track<'a> {
         let near = contest.model.model.time.near_cache_bytes() * contest.threads as f64;
         let least = if near.is_finite() { LEAST_BYTES.max(TIMES_NEAR_CACHE * near) } else { LEAST_BYTES };
         let least = if contest.is_brief() { ENOUGH_OF_SLOW * least } else { least };
-        let bytes =
-            shape.bytes_of(long_heat_s).max(ENOUGH_OF_SLOW * least).min(least).max(shape.bytes_of(heat_s));
+        let most = if contest.is_brief() { MOST_BRIEF_BYTES } else { f64::INFINITY };
+        let bytes = shape.bytes_of(long_heat_s).max(ENOUGH_OF_SLOW * least).min(least);
+        let bytes = bytes.max(shape.bytes_of(heat_s).min(most));
         let tiles = TILES_OF_A_THREAD * contest.threads as f64 * contest.widest(plans);
         let size =
             shape.cut_to(contest.size, bytes, (tiles, shape.bytes_of(long_heat_s)), contest.least_extent());

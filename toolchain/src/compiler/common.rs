@@ -21,7 +21,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// What the compiler is told of it.
+    /// What the compiler is told of it: its header is found from the folder.
     fn arguments(&self) -> [String; 3] {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         ["-I".to_owned(), text(self.entry.folder()), text(&self.entry.file(COMPILED))]
@@ -77,12 +77,14 @@ impl Compiler {
     /// As for [`Compiler::compile_shared`].
     pub fn compile_shared_on(
         &self,
-        common: &Common,
+        common: &[Common],
         sources: &[SourceText],
         options: &CompileOptions,
         cache: &Arc<Cache>,
     ) -> Result<SharedObject> {
-        self.compile(sources, options, Some((common.key.as_str(), &common.arguments())), cache)
+        let key: Vec<&str> = common.iter().map(|common| common.key.as_str()).collect();
+        let arguments: Vec<String> = common.iter().flat_map(Common::arguments).collect();
+        self.compile(sources, options, Some((&key.join(" "), &arguments)), cache)
     }
 }
 
@@ -112,7 +114,12 @@ mod tests {
         };
         let compile = |common: &Common, name: &str| {
             let text = format!("#include \"common.h\"\nconst int *{name}() {{ return &answer; }}\n");
-            compiler.compile_shared_on(common, &[SourceText::new("library.cpp", text)], &options, &cache)
+            compiler.compile_shared_on(
+                std::slice::from_ref(common),
+                &[SourceText::new("library.cpp", text)],
+                &options,
+                &cache,
+            )
         };
         let first = common("answer");
         assert!(!compile(&first, "one").unwrap().from_cache());

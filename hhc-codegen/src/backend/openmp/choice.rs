@@ -27,7 +27,7 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     let arguments = Arguments { program, names: &names, spare: false };
     let mut text = ProgramText::new(plans, &names, parts::own_bytes(first)?, Below::Callers);
     let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
-    let mut functions = rows::functions(plans, &names, false);
+    let mut functions = rows::functions(plans, &names, Below::Callers);
     for (number, plan) in plans.iter().enumerate() {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);

@@ -12,6 +12,7 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::{Index, Values};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, place};
+use super::below::Below;
 use super::boundary::{lines, over_points};
 use super::grid::{self, LAUNCHES};
 use crate::geometry::rows_at_once;
@@ -38,8 +39,9 @@ pub fn runs_in_copy(program: &Program, extents: &[i64], steps: i64) -> bool {
     grid::rows_collide(program, stride) && steps >= COPIED_FROM.steps && points >= COPIED_FROM.points
 }
 
-/// Whether a plan has code for it: rows that collide cost time where several are computed at once on the arrays.
-pub(super) fn has_copy(plan: &KernelPlan) -> bool {
+/// Whether a plan has code for it: rows that collide cost time where several are computed at once on the arrays. Who times code has arrays
+/// whose rows do not.
+pub(super) fn has_copy(plan: &KernelPlan, below: Below) -> bool {
     let program = &*plan.program;
     let several = |statement: &Statement| rows_at_once(program, statement)[0] > 2;
     let all_written = program.fields.iter().enumerate().all(|(number, field)| {
@@ -47,7 +49,8 @@ pub(super) fn has_copy(plan: &KernelPlan) -> bool {
     });
     // A periodic grid is copied anyway.
     // Numbers of steps are no grid.
-    program.dimension() > 1
+    below != Below::Timing
+        && program.dimension() > 1
         && !program.is_periodic()
         && plan.witnesses.is_empty()
         && all_written

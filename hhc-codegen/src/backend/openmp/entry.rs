@@ -36,7 +36,7 @@ impl Entry<'_> {
     /// Whether grids whose rows collide are copied. Where a file has several plans, for measurements on grids whose rows do
     /// not, the first one does.
     fn copies(&self) -> bool {
-        copy::has_copy(self.plan) && self.ending.is_empty()
+        copy::has_copy(self.plan, self.below) && self.ending.is_empty()
     }
 
     fn own(&self, function: &str) -> String {
@@ -179,7 +179,7 @@ impl Entry<'_> {
             Stmt::constant(
                 grid,
                 "whole",
-                grid::members(self.arguments, copy::has_copy(self.plan), bounds, level),
+                grid::members(self.arguments, copy::has_copy(self.plan, self.below), bounds, level),
             ),
             Stmt::Return(Some(call(self.own(function), [name("whole").address()]))),
         ]

@@ -100,6 +100,8 @@ struct ProgramText {
     /// Whether the functions of statements are in a file of their own, and whether this is that file.
     rows_apart: bool,
     rows_alone: bool,
+    /// Whether functions of statements shift neighbours out of vectors, for which a long header is read.
+    shifts: bool,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -109,7 +111,7 @@ struct ProgramText {
 impl ProgramText {
     /// The text of the first of these plans, with the functions of statements that any of them calls.
     fn new(plans: &[KernelPlan], names: &Names, own_bytes: i64, below: Below) -> Self {
-        let statements = rows::functions(plans, names, below.moves());
+        let statements = rows::functions(plans, names, below);
         ProgramText::with_rows(&plans[0], names, own_bytes, below, statements)
     }
 
@@ -126,6 +128,7 @@ impl ProgramText {
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let ending = String::new();
         let (ranks, moving) = (below.is_of_ranks(), below.moves());
+        let has_copy = copy::has_copy(plan, below);
         let entry = Entry { plan, arguments, boundaries: copies, ending, below };
         let signature = Signature::new(program, names).with_witnesses(&plan.witnesses);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
@@ -140,15 +143,14 @@ impl ProgramText {
             prototypes: entry.prototypes(),
             arrays: signature.arrays(),
             slots: signature.slots(),
-            grid: grid::structure(arguments, copy::has_copy(plan), moving, &plan.witnesses),
-            has_copy: copy::has_copy(plan),
+            grid: grid::structure(arguments, has_copy, moving, &plan.witnesses),
+            has_copy,
             copied_from: copy::COPIED_FROM,
-            allocates: copy::has_copy(plan) || plan.program.is_periodic(),
+            allocates: has_copy || plan.program.is_periodic(),
             around: Zones::of(plan),
             line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
             line_of_largest: 64 / program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4),
-            functions: statements
-                .into_iter()
+            functions: (statements.iter().cloned())
                 .chain(kernels)
                 .chain(boundaries)
                 .chain(entry.functions())
@@ -159,11 +161,18 @@ impl ProgramText {
             ranks,
             rows_apart: false,
             rows_alone: false,
+            shifts: rows::shift(&statements),
             moving,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,
         }
+    }
+
+    /// Has these functions of statements, and no others.
+    fn set_rows(&mut self, functions: Vec<String>) {
+        self.shifts = rows::shift(&functions);
+        self.functions = functions;
     }
 
     /// The files.

@@ -20,8 +20,10 @@ pub fn can_be_variants(plans: &[KernelPlan]) -> bool {
 /// Several tilings of one program as C text.
 #[derive(Debug)]
 pub struct Variants {
-    /// `NAME_rows.c`, the functions of statements: the same for all tilings of a program with a strategy.
-    pub rows: GeneratedFile,
+    /// `NAME_rows_STATEMENT.c`, the functions of statements: the same for all tilings of a program with a strategy.
+    pub rows: Vec<GeneratedFile>,
+    /// `NAME_edges.c`, those of edges, which compute few points.
+    pub edges: Option<GeneratedFile>,
     /// `NAME.h`, which both C files include.
     pub header: GeneratedFile,
     /// `NAME.c`, all else.
@@ -30,8 +32,8 @@ pub struct Variants {
     pub symbols: Vec<String>,
 }
 
-/// The text of plans that [`can_be_variants`]; `None` without any. Where they are `brief`, they are timed for a moment, and those behind the
-/// first have no other entry point than `NAME_invoke`.
+/// The text of plans that [`can_be_variants`]; `None` without any. Where they are `brief`, they are timed for a moment, and have no other entry
+/// point than `NAME_invoke`.
 ///
 /// # Errors
 /// As for [`super::generate`].
@@ -39,16 +41,16 @@ pub fn variants(plans: &[KernelPlan], brief: bool) -> Result<Option<Variants>, P
     let Some(first) = plans.first() else { return Ok(None) };
     let names = storages::names(first);
     let program = &first.program;
+    let below = if brief { Below::Timing } else { Below::Callers };
     let own_bytes = parts::own_bytes(first)?;
-    let (rows, prototypes) = rows::functions_apart(plans, &names);
+    let (rows, edges, prototypes) = rows::functions_apart(plans, &names, below);
     let mut text = ProgramText {
         rows_apart: true,
-        ..ProgramText::with_rows(first, &names, own_bytes, Below::Callers, prototypes)
+        ..ProgramText::with_rows(first, &names, own_bytes, below, prototypes)
     };
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names, spare: false };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
-    let below = if brief { Below::Timing } else { Below::Callers };
     for (number, plan) in plans.iter().enumerate().skip(1) {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);
@@ -65,9 +67,16 @@ pub fn variants(plans: &[KernelPlan], brief: bool) -> Result<Option<Variants>, P
     };
     let header = file(&text, ".h", "openmp/program.h")?;
     let kernels = file(&text, ".c", "openmp/program.c")?;
-    let alone = ProgramText { functions: rows, around: None, rows_alone: true, ..text };
-    let rows = file(&alone, "_rows.c", "openmp/program.c")?;
-    Ok(Some(Variants { rows, header, kernels, symbols }))
+    let mut alone = ProgramText { around: None, rows_alone: true, ..text };
+    let mut of_rows = |(ending, texts): (String, Vec<String>)| {
+        alone.set_rows(texts);
+        file(&alone, &format!("_{ending}.c"), "openmp/program.c")
+    };
+    let of_statement = |(label, texts)| of_rows((format!("rows_{label}"), texts));
+    let rows = rows.into_iter().map(of_statement).collect::<Result<Vec<_>, _>>()?;
+    let edges = Some(edges).filter(|edges| !edges.is_empty());
+    let edges = edges.map(|texts| of_rows(("edges".to_owned(), texts))).transpose()?;
+    Ok(Some(Variants { rows, edges, header, kernels, symbols }))
 }
 
 /// The plan with other names for its entry points and kernels.

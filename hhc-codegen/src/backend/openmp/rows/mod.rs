@@ -4,6 +4,7 @@
 
 mod shifted;
 
+use super::below::Below;
 use super::copy;
 use super::grid::level_of_access;
 use super::moving;
@@ -11,7 +12,7 @@ use crate::backend::constants::{self, Constant, Source};
 use crate::backend::expression::{Index, Values, indices_used, together};
 use crate::backend::names::Names;
 use crate::backend::points::{INT, as_it_is, moved, place};
-use crate::geometry::{asks_ahead, block_points, rows_at_once};
+use crate::geometry::{asks_ahead, block_points, is_edge, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder, adds_numbers, joined_rows};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
 use polyhedral::program::{Access, ElementType, Program};
@@ -20,21 +21,36 @@ use std::collections::{BTreeMap, BTreeSet};
 /// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
 /// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
 const ROWS_IN_VECTORS: usize = 2;
+/// So many rows at once have code for rows that are shorter than a block, too: they are few, and code for more takes the compiler long.
+const ROWS_OF_SHORT_ONES: usize = 4;
 /// So far ahead of a block are the lines that it asks for: four lines.
 const AHEAD_BYTES: i64 = 256;
 /// The place at which the last index is 0.
 const LINE: &str = "tw_line";
 
 /// The functions of all rows of these plans that are not printed part by part: the same for all tilings of a program.
-/// `moving`: whether bounds of the grid narrow each box.
-pub(super) fn functions(plans: &[KernelPlan], names: &Names, moving: bool) -> Vec<String> {
-    of_plans(plans, names, "static", moving).0
+pub(super) fn functions(plans: &[KernelPlan], names: &Names, below: Below) -> Vec<String> {
+    in_one_file(of_plans(plans, names, "static", below))
 }
 
-/// The same for a file of their own, and the prototypes of those that kernels call.
-pub(super) fn functions_apart(plans: &[KernelPlan], names: &Names) -> (Vec<String>, Vec<String>) {
-    of_plans(plans, names, "TW_HIDDEN", false)
+/// Whether any of these functions shifts vectors.
+pub(super) fn shift(functions: &[String]) -> bool {
+    functions.iter().any(|text| text.contains("TW_SHIFTED_"))
 }
+
+/// The same for files of their own, with the names of their rows; those of edges, in one file; and the prototypes of what kernels call.
+/// What takes a compiler long has a file for itself, which does not depend on what else there is: it is compiled once for all plans that
+/// have such rows.
+pub(super) fn functions_apart(plans: &[KernelPlan], names: &Names, below: Below) -> RowFiles {
+    let rows = of_plans(plans, names, "TW_HIDDEN", below);
+    let prototypes = rows.iter().map(|row| row.prototype.clone()).collect();
+    let (edges, others): (Vec<RowText>, Vec<RowText>) = rows.into_iter().partition(|row| row.on_an_edge);
+    let others = others.into_iter().map(|row| (row.label.clone(), in_one_file([row]))).collect();
+    (others, in_one_file(edges), prototypes)
+}
+
+/// What [`functions_apart`] makes.
+type RowFiles = (Vec<(String, Vec<String>)>, Vec<String>, Vec<String>);
 
 /// The statements of each row of these plans, and whether no point of it may run twice: what its functions depend on.
 pub fn forms(plans: &[KernelPlan]) -> BTreeMap<Vec<usize>, bool> {
@@ -48,34 +64,45 @@ pub fn forms(plans: &[KernelPlan]) -> BTreeMap<Vec<usize>, bool> {
     all
 }
 
-/// The functions, and the prototypes of those that kernels call, which have this attribute.
-fn of_plans(
-    plans: &[KernelPlan],
-    names: &Names,
-    linkage: &'static str,
-    moving: bool,
-) -> (Vec<String>, Vec<String>) {
-    let mut between: BTreeSet<usize> = BTreeSet::new();
-    let (mut texts, mut prototypes) = (Vec::new(), Vec::new());
-    for (statements, in_place) in forms(plans) {
-        if copy::has_copy(&plans[0]) {
-            let new = statements.iter().filter(|&&statement| between.insert(statement));
-            texts.extend(new.map(|&own| copy::between_function(&plans[0].program, names, own)));
-        }
+/// The functions of one row.
+struct RowText {
+    label: String,
+    on_an_edge: bool,
+    /// What copies boundary values between steps, by statement.
+    between: BTreeMap<usize, String>,
+    texts: Vec<String>,
+    /// Of the one that kernels call.
+    prototype: String,
+}
+
+/// All of these in one file.
+fn in_one_file(rows: impl IntoIterator<Item = RowText>) -> Vec<String> {
+    let mut known: BTreeSet<usize> = BTreeSet::new();
+    let of_row = |row: RowText| {
+        let new = row.between.into_iter().filter(|(statement, _)| known.insert(*statement));
+        new.map(|(_, text)| text).chain(row.texts).collect::<Vec<_>>()
+    };
+    rows.into_iter().flat_map(of_row).collect()
+}
+
+/// The functions; those that kernels call have this attribute.
+fn of_plans(plans: &[KernelPlan], names: &Names, linkage: &'static str, below: Below) -> Vec<RowText> {
+    let (has_copy, moving) = (copy::has_copy(&plans[0], below), below.moves());
+    let of_row = |(statements, in_place): (Vec<usize>, bool)| {
+        let program = &plans[0].program;
+        let copied = statements.iter().filter(|_| has_copy);
+        let between = copied.map(|&own| (own, copy::between_function(program, names, own))).collect();
+        let label = row_label(program, &statements);
         let witness = statements.iter().any(|&own| plans[0].computes_witness(own));
-        let update = Update { linkage, moving, ..Update::new(&plans[0], names, statements, in_place) };
-        if witness {
-            let whole_box = update.witness_box();
-            prototypes.push(whole_box.prototype(Dialect::C));
-            texts.push(whole_box.print(Dialect::C));
-            continue;
-        }
-        let whole_box = update.whole_box();
-        prototypes.push(whole_box.prototype(Dialect::C));
-        texts.extend(update.inner_functions());
+        let update =
+            Update { linkage, has_copy, moving, ..Update::new(&plans[0], names, statements, in_place) };
+        let whole_box = if witness { update.witness_box() } else { update.whole_box() };
+        let mut texts: Vec<String> = update.inner_functions().filter(|_| !witness).collect();
         texts.push(whole_box.print(Dialect::C));
-    }
-    (texts, prototypes)
+        let prototype = whole_box.prototype(Dialect::C);
+        RowText { label, on_an_edge: update.on_an_edge, between, texts, prototype }
+    };
+    forms(plans).into_iter().map(of_row).collect()
 }
 
 /// A name for a row of these statements: that of the first one, and how many there are.
@@ -143,6 +170,8 @@ struct Update<'a> {
     rows: Vec<usize>,
     /// Points of a single row that are one block: whole cache lines.
     width: i64,
+    /// Whether the points are few, those of an edge: rows are loops that a compiler vectorises as it likes.
+    on_an_edge: bool,
     /// Whether grids may be copies of others.
     has_copy: bool,
     /// The attribute of the function that kernels call.
@@ -173,7 +202,7 @@ impl<'a> Update<'a> {
             _ => vec![1],
         };
         let width = all().map(|own| block_points(program, own) as i64).min().unwrap_or(1);
-        let has_copy = copy::has_copy(plan);
+        let on_an_edge = all().all(is_edge);
         Update {
             program,
             names,
@@ -185,7 +214,8 @@ impl<'a> Update<'a> {
             in_place,
             rows,
             width,
-            has_copy,
+            on_an_edge,
+            has_copy: false,
             linkage: "static",
             moving: false,
         }
@@ -325,21 +355,31 @@ impl<'a> Update<'a> {
             .body(body)
     }
 
-    /// The same in whole blocks.
+    /// Points of a block of so many rows.
+    fn block_width(&self, rows: usize) -> Expr {
+        if rows < ROWS_IN_VECTORS || !self.narrowest() {
+            return int(self.width);
+        }
+        let target = self.program.statements[self.statements[0]].target;
+        var("TW_VECTOR") / self.program.field(target).element.bytes() as i64
+    }
+
+    /// The same in whole blocks. More rows than [`ROWS_OF_SHORT_ONES`] are no shorter than one, if their points may run twice.
     fn row(&self, rows: usize) -> Function {
         let row = self.row_name(rows);
         let block = format!("{row}_block");
         let vector = self.kept_name(rows).unwrap_or_else(|| block.clone());
         let (first, last, x) = (var("first"), var("last"), var("x"));
         let mut body = Block::new();
-        let width = if rows >= ROWS_IN_VECTORS && self.narrowest() {
-            let bytes =
-                self.program.field(self.program.statements[self.statements[0]].target).element.bytes();
-            body.push(Stmt::constant(INT, "tw_width", var("TW_VECTOR") / bytes as i64));
-            var("tw_width")
-        } else {
-            int(self.width)
-        };
+        if self.on_an_edge {
+            body.push(self.call(&block, first, last));
+            return self.inner(row).body(body);
+        }
+        let mut width = self.block_width(rows);
+        if rows >= ROWS_IN_VECTORS && self.narrowest() {
+            body.push(Stmt::constant(INT, "tw_width", width));
+            width = var("tw_width");
+        }
         let misaligned =
             Expr::call("TW_MISALIGNED", [name(&self.targets[0]) + &first, width.clone()], Sort::Integer);
         let next = &x + &width;
@@ -376,10 +416,10 @@ impl<'a> Update<'a> {
             round.push(whole);
             round.push(Stmt::assign(end, last));
         } else {
-            body.push(Stmt::when(
-                is_short,
-                [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
-            ));
+            if rows <= ROWS_OF_SHORT_ONES {
+                let short = self.call(&block, first.clone(), last.clone());
+                body.push(Stmt::when(is_short, [short, Stmt::Return(None)]));
+            }
             body.comment(
                 "Whole aligned blocks. The first and the last block may overlap them: those points run twice.",
             );
@@ -543,11 +583,27 @@ impl<'a> Update<'a> {
                 let fits = (var(index) + (rows as i64 - 1)).lt(high);
                 // Many rows at once evict each other from caches where they lie a multiple of a page apart.
                 let fits = if rows > 2 { grid.arrow("spread").and(fits) } else { fits };
+                let fits = if rows > ROWS_OF_SHORT_ONES && self.in_blocks() {
+                    self.has_a_block(rows).and(fits)
+                } else {
+                    fits
+                };
                 Stmt::go_on(index, fits, rows as i64, inner).into()
             });
             body.extend(nest);
         }
         self.of_box(body)
+    }
+
+    /// Whether more rows than [`ROWS_OF_SHORT_ONES`] are made of whole blocks alone.
+    fn in_blocks(&self) -> bool {
+        !self.in_place && !self.on_an_edge
+    }
+
+    /// Whether the rows of a box have one block at least.
+    fn has_a_block(&self, rows: usize) -> Expr {
+        let last = self.dimension() - 1;
+        (var(format!("high{last}")) - var(format!("low{last}"))).ge(self.block_width(rows))
     }
 
     /// The function of a box.

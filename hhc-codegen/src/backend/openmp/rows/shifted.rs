@@ -49,10 +49,10 @@ impl Update<'_> {
         shifted_from(self.program, self.alone()?, rows)
     }
 
-    /// The statement, where it is the only one and points of it may run twice.
+    /// The statement, where it is the only one and rows of it are whole blocks.
     fn alone(&self) -> Option<&Statement> {
         match &self.statements[..] {
-            &[alone] if !self.in_place => Some(&self.program.statements[alone]),
+            &[alone] if self.in_blocks() => Some(&self.program.statements[alone]),
             _ => None,
         }
     }
