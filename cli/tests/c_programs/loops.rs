@@ -451,6 +451,13 @@ fn grids_that_wrap_around() {
 }
 
 /// `& (n - 1)` wraps around where `n` is a power of two, which the program asks; other sides run as they are written.
+/// Neighbours that are farther away than a vector is long, which are shifted out of other whole ones than those beside.
+#[test]
+fn far_neighbours() {
+    same("far_neighbours.c", &[], &[]);
+    same("far_neighbours.c", &["-DREAL=float"], &[]);
+}
+
 #[test]
 fn grids_whose_sides_are_asked_whether_they_are_powers_of_two() {
     same("around_asked_mask.c", &[], &[]);

@@ -63,7 +63,8 @@ fn along(read: &Access) -> i64 {
 
 /// Cycles of a vector of results: those of the loads or of the operations, whichever are more.
 fn cycles(statement: &Statement, rows: usize, operations: usize, from: i64) -> f64 {
-    // A vector by its plane, its row, and how far it lies from whole ones: -1 and 1 are the whole ones beside it.
+    let width = 64 / statement.value.element.bytes() as i64;
+    // A vector by its plane, its row, and how far it lies from the point's own: whole ones in vectors.
     let (mut whole, mut split, mut shifted) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for read in &statement.reads {
         for copy in 0..rows as i64 {
@@ -71,10 +72,11 @@ fn cycles(statement: &Statement, rows: usize, operations: usize, from: i64) -> f
             row[0] += copy;
             let row = (read.field.0, read.time, row);
             match along(read) {
-                0 => drop(whole.insert((row, 0))),
+                far if far % width == 0 => drop(whole.insert((row, far / width))),
                 far if far.abs() >= from => {
-                    whole.insert((row.clone(), 0));
-                    whole.insert((row.clone(), far.signum()));
+                    let low = far.div_euclid(width);
+                    whole.insert((row.clone(), low));
+                    whole.insert((row.clone(), low + 1));
                     shifted.insert((row, far));
                 }
                 near => drop(split.insert((row, near))),

@@ -130,7 +130,7 @@ impl Update<'_> {
                 let (plane, offset) = self.place_of(access, copy);
                 let last = offset.len() - 1;
                 let far = offset[last];
-                if from.is_none_or(|from| far.abs() < from) {
+                if from.is_none_or(|from| far.abs() < from) || far % width == 0 {
                     return load(vectors, (plane, offset));
                 }
                 vectors.named(kind, (plane.clone(), offset.clone()), |vectors| {
@@ -139,7 +139,8 @@ impl Update<'_> {
                         offset[last] = place;
                         load(vectors, (plane.clone(), offset))
                     };
-                    let (low, skipped) = if far < 0 { (-width, width + far) } else { (0, far) };
+                    let skipped = far.rem_euclid(width);
+                    let low = far - skipped;
                     let both = [whole(low), whole(low + width), int(skipped)];
                     call(format!("TW_SHIFTED_{suffix}"), both)
                 })
