@@ -47,6 +47,10 @@ impl Walker<'_> {
                 let message = match kind.as_str() {
                     "break" | "return" | "goto" => format!("`{kind}` leaves the loop early"),
                     "continue" => "`continue` leaves out parts of a step".to_owned(),
+                    "declaration" => {
+                        "a variable with the attribute `cleanup`: a function is called where it ends"
+                            .to_owned()
+                    }
                     other => format!("a {other} statement in a stencil"),
                 };
                 limitation(codes::STATEMENT, &stmt.span, message)
@@ -208,9 +212,28 @@ impl Walker<'_> {
                 };
                 Err(Box::new(super::refusal::calls(&name, &expr.span)))
             }
-            CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
+            CKind::Cast(CType::Other(name), value) if name == "void" && self.changes_nothing(value) => Ok(()),
             _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),
         }
+    }
+
+    /// Whether an evaluation has no effect: to read what changes by itself is one.
+    fn changes_nothing(&self, value: &CExpr) -> bool {
+        let mut nothing = true;
+        value.walk(&mut |part| {
+            nothing &= match &part.kind {
+                CKind::Assign(..) | CKind::Step(..) => false,
+                CKind::Name(name) => {
+                    self.region.variables.get(name).is_none_or(|one| !one.ctype.is_watched())
+                }
+                CKind::Call(function, _) => {
+                    matches!(&function.kind, CKind::Name(name) if super::is_known_function(name))
+                }
+                CKind::Other(kind, _) => kind == "sizeof expression",
+                _ => true,
+            };
+        });
+        nothing
     }
 
     /// Where the program would end under a condition, the loop runs as it is written: it is asked before.

@@ -7,8 +7,9 @@ use crate::integer::literal;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
-/// Attributes with which a number's type is a vector's, has another width, or another order of bytes.
-const RESHAPING: [&str; 5] = ["vector_size", "ext_vector_type", "__mode__", "mode(", "scalar_storage_order"];
+/// Attributes with which a number's type is a vector's, has another width, or another order of bytes, or a variable is another one.
+const RESHAPING: [&str; 7] =
+    ["vector_size", "ext_vector_type", "__mode__", "mode(", "scalar_storage_order", "alias(", "alias__("];
 
 impl Converter<'_> {
     /// The variables that a declaration declares.
@@ -230,11 +231,22 @@ impl Converter<'_> {
         qualifiers.map(|child| self.text(child).trim()).find(|word| matches!(*word, "volatile" | "_Atomic"))
     }
 
-    /// The word of an attribute that makes another type of the one beside it.
+    /// The word of an attribute that makes something else of the variables beside it than their type says.
     fn reshaped(&self, node: Node<'_>) -> Option<&'static str> {
-        let text = self.text(node);
-        let attributes = &text[text.find("__attribute")?..];
+        let attributes = self.attributes(node)?;
         RESHAPING.into_iter().find(|word| attributes.contains(word)).map(|word| word.trim_end_matches('('))
+    }
+
+    /// Whether a function is called where the variables of a declaration end.
+    pub(super) fn is_cleaned_up(&self, node: Node<'_>) -> bool {
+        self.attributes(node).is_some_and(|attributes| attributes.contains("cleanup"))
+    }
+
+    /// A declaration from its first attribute on.
+    fn attributes(&self, node: Node<'_>) -> Option<&str> {
+        let text = self.text(node);
+        let first = ["__attribute", "[["].iter().filter_map(|mark| text.find(mark)).min()?;
+        text.get(first..)
     }
 
     /// The type before the declarators.

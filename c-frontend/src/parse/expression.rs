@@ -2,6 +2,7 @@
 
 use super::converter::{Converter, Result};
 use super::literal;
+use super::names::{any_within, may_change};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::codes;
 use crate::preprocess::{MARK, PARENTHESIS};
@@ -143,6 +144,13 @@ impl Converter<'_> {
                 } else {
                     member_of(*self.field(node, "argument")?, arrow, member)
                 }
+            }
+            // The length of an array is computed where its type is named.
+            "sizeof_expression"
+                if node.child_by_field_name("type").is_some_and(|of| any_within(of, may_change)) =>
+            {
+                let text = self.text(node).replace(PARENTHESIS, "");
+                ExprKind::Other("sizeof that may change something".to_owned(), text)
             }
             "sizeof_expression" => {
                 // A type has a name of its own.

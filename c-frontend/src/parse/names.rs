@@ -8,6 +8,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::Node;
 
+/// Whether the evaluation of this alone may change something: of the length of an array in a type, where there is one.
+pub(super) fn may_change(node: Node<'_>) -> bool {
+    matches!(node.kind(), "update_expression" | "assignment_expression" | "call_expression")
+}
+
 /// Shows a node and all below it to `find`, each before what it holds, until one is what is looked for.
 pub(super) fn any_within<'t>(node: Node<'t>, mut find: impl FnMut(Node<'t>) -> bool) -> bool {
     let mut cursor = node.walk();

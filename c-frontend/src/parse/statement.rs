@@ -2,7 +2,7 @@
 
 use super::converter::{Converter, Result};
 use super::expression::inner;
-use super::names::names_within;
+use super::names::{any_within, may_change, names_within};
 use crate::ast::{CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable, WhileLoop};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
@@ -35,6 +35,7 @@ impl Converter<'_> {
                 }
                 StmtKind::Block(list)
             }
+            "declaration" if self.is_cleaned_up(node) => self.other(node),
             "declaration" => {
                 // A table of constants has no life of its own.
                 let table = |list: &[Variable]| {
@@ -58,6 +59,8 @@ impl Converter<'_> {
                 }
                 StmtKind::Declaration(variables)
             }
+            // The length of an array is computed where its type is named.
+            "type_definition" if any_within(node, may_change) => self.other(node),
             "type_definition" => {
                 self.type_definition(node);
                 StmtKind::Empty
@@ -77,7 +80,7 @@ impl Converter<'_> {
                 },
                 Some(child) => match self.asserted(child)? {
                     Some(asserted) => asserted,
-                    None => StmtKind::Expr(self.expression(child)?),
+                    None => StmtKind::Expr(unwanted(self.expression(child)?)),
                 },
                 None => StmtKind::Empty,
             },
@@ -85,7 +88,7 @@ impl Converter<'_> {
                 let start = match node.child_by_field_name("initializer") {
                     Some(start) if start.kind() == "declaration" => Some(self.statement(start)?),
                     Some(start) => {
-                        let expr = self.expression(start)?;
+                        let expr = unwanted(self.expression(start)?);
                         Some(Stmt { span: expr.span.clone(), kind: StmtKind::Expr(expr) })
                     }
                     None => None,
@@ -95,7 +98,7 @@ impl Converter<'_> {
                     None => None,
                 };
                 let step = match node.child_by_field_name("update") {
-                    Some(step) => Some(self.expression(step)?),
+                    Some(step) => Some(unwanted(self.expression(step)?)),
                     None => None,
                 };
                 let Some(body) = node.child_by_field_name("body") else { return Err(self.unreadable(node)) };
@@ -173,4 +176,27 @@ fn start_before(before: Option<&Stmt>, stmt: &mut Stmt) {
     let span = before.span.clone();
     let kind = ExprKind::Assign(None, index.clone(), Box::new(value));
     source.start = Some(Stmt { kind: StmtKind::Expr(Expr { kind, span: span.clone() }), span });
+}
+
+/// An expression whose value is not wanted, as which `(void)f()` is `f()`.
+fn unwanted(expr: Expr) -> Expr {
+    let kind = match expr.kind {
+        ExprKind::Cast(CType::Other(to), inner) if to == "void" && has_effect(&inner) => {
+            return unwanted(*inner);
+        }
+        ExprKind::Comma(left, right) => {
+            ExprKind::Comma(Box::new(unwanted(*left)), Box::new(unwanted(*right)))
+        }
+        kind => kind,
+    };
+    Expr { kind, ..expr }
+}
+
+/// Whether an evaluation may change something.
+fn has_effect(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |part| {
+        found |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..));
+    });
+    found
 }
