@@ -31,37 +31,41 @@ impl Walker<'_> {
         if turns == 0 && shift < 0 { None } else { self.marked(at, shift, n) }
     }
 
-    /// `a & mask`, which is the remainder by a power of two, of negative numbers, too.
-    pub(super) fn around_mask(&self, a: &Polynomial, mask: i64) -> Option<Polynomial> {
-        let (at, rest) = a.index_plus()?;
-        let period = mask.checked_add(1).filter(|period| *period > 1 && mask & *period == 0)?;
-        let n = Polynomial::number(period);
-        self.runs_whole(at, &n)?;
-        let shift = rest.constant()?.rem_euclid(period);
-        self.marked(at, if shift > period / 2 { shift - period } else { shift }, &n)
-    }
-
-    /// `a & (n - 1)` where `n` is no number: the program asks before the loop whether it is a power of two, as which it has no
-    /// bit in common with `n - 1`.
-    pub(super) fn around_asked_mask(
+    /// `a & mask`, which is the remainder by a power of two, of negative numbers, too. What is no number is asked before the loop:
+    /// whether `mask + 1` is a power of two, as which it has no bit in common with `mask`, and whether the loop ends there.
+    pub(super) fn around_mask(
         &self,
         a: &Polynomial,
         mask: &Polynomial,
         written: &Expr,
     ) -> Option<Polynomial> {
-        let one = Polynomial::number(1);
         let (at, rest) = a.index_plus()?;
-        let n = mask.plus(&one, 1)?;
-        self.runs_whole(at, &n)?;
-        let (_, shift) = nearest_turn(&rest, &n)?;
-        let span = written.span.clone();
-        let made = |kind| Box::new(Expr { kind, span: span.clone() });
-        let unit = made(ExprKind::Integer { value: 1, text: "1".to_owned() });
-        let above = made(ExprKind::Binary(BinaryOp::Add, Box::new(written.clone()), unit));
-        let common = made(ExprKind::Binary(BinaryOp::BitAnd, Box::new(written.clone()), above));
-        let common = self.opaque(&common, &[mask])?;
-        let around = self.marked(at, shift, &n)?;
-        self.assumed.borrow_mut().push((common, Polynomial::number(0)));
+        let source = self.nest.loops.get(at)?;
+        let n = source.high.clone();
+        let above = mask.plus(&Polynomial::number(1), 1)?;
+        if source.low.constant() != Some(0) || !n.is_invariant() || !above.is_invariant() {
+            return None;
+        }
+        let apart = above.distance(&n);
+        let size = above.constant();
+        if apart.is_some_and(|by| by != 0) || size.is_some_and(|n| n < 2 || n & (n - 1) != 0) {
+            return None;
+        }
+        let around = self.marked(at, nearest_round(&rest, &n, &above)?, &n)?;
+        let mut assumed = Vec::new();
+        if size.is_none() {
+            let span = written.span.clone();
+            let made = |kind| Box::new(Expr { kind, span: span.clone() });
+            let unit = made(ExprKind::Integer { value: 1, text: "1".to_owned() });
+            let above = made(ExprKind::Binary(BinaryOp::Add, Box::new(written.clone()), unit));
+            let common = made(ExprKind::Binary(BinaryOp::BitAnd, Box::new(written.clone()), above));
+            assumed.push((self.opaque(&common, &[mask])?, Polynomial::number(0)));
+        }
+        if apart.is_none() {
+            assumed.push((n.clone(), above.clone()));
+            assumed.push((above, n));
+        }
+        self.assumed.borrow_mut().extend(assumed);
         Some(around)
     }
 
@@ -357,6 +361,20 @@ impl Walker<'_> {
 fn nearest_turn(rest: &Polynomial, n: &Polynomial) -> Option<(i64, i64)> {
     let candidates = [0, 1].map(|turns| Some((turns, rest.plus(n, -turns)?.constant()?)));
     candidates.into_iter().flatten().min_by_key(|(_, shift)| shift.abs())
+}
+
+/// By what an index is moved, where it goes around at `n` and that is `above`: the least number, so many rounds before or behind.
+fn nearest_round(rest: &Polynomial, n: &Polynomial, above: &Polynomial) -> Option<i64> {
+    let rounds = (-2..=2).flat_map(|k| (-2..=2).map(move |l| (k, l)));
+    let moved = rounds.filter_map(|(k, l)| rest.plus(n, k)?.plus(above, l)?.constant());
+    let shift = moved.min_by_key(|shift| shift.abs())?;
+    Some(match above.constant() {
+        Some(size) => {
+            let shift = shift.rem_euclid(size);
+            if shift > size / 2 { shift - size } else { shift }
+        }
+        None => shift,
+    })
 }
 
 /// Whether a value stands for the program's end.

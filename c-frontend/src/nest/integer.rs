@@ -47,6 +47,11 @@ impl Walker<'_> {
             ExprKind::Unary(UnaryOp::Minus, operand) => {
                 Polynomial::number(0).plus(&self.polynomial(operand)?, -1)
             }
+            ExprKind::Unary(UnaryOp::Complement, operand)
+                if self.int_type(expr).is_some_and(|own| !own.unsigned) =>
+            {
+                Polynomial::number(-1).plus(&self.polynomial(operand)?, -1)
+            }
             ExprKind::Unary(UnaryOp::Not, operand) => {
                 // The other one of two buffers.
                 let inner = self.polynomial(operand)?;
@@ -59,7 +64,11 @@ impl Walker<'_> {
                 {
                     return Some(around);
                 }
-                let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
+                let (mut a, mut b) = (self.polynomial(left)?, self.polynomial(right)?);
+                let mut right = right;
+                if *operator == BinaryOp::BitAnd && a.is_invariant() && !b.is_invariant() {
+                    (a, b, right) = (b, a, left);
+                }
                 match operator {
                     BinaryOp::Add => a.plus(&b, 1),
                     BinaryOp::Sub => a.plus(&b, -1),
@@ -67,10 +76,7 @@ impl Walker<'_> {
                     BinaryOp::Rem if a.has_time() => self.modulo(&a, b.constant()?),
                     BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => self.modulo(&a, 2),
                     BinaryOp::Rem if !a.indices().is_empty() => self.around_modulo(&a, &b),
-                    BinaryOp::BitAnd if !a.indices().is_empty() => match b.constant() {
-                        Some(mask) => self.around_mask(&a, mask),
-                        None => self.around_asked_mask(&a, &b, right),
-                    },
+                    BinaryOp::BitAnd if !a.indices().is_empty() => self.around_mask(&a, &b, right),
                     BinaryOp::BitXor if is_one_of_two(&a) && b.constant() == Some(1) => {
                         Polynomial::number(1).plus(&a, -1)
                     }

@@ -451,7 +451,6 @@ fn grids_that_wrap_around() {
     same("around_ring.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
 }
 
-/// `& (n - 1)` wraps around where `n` is a power of two, which the program asks; other sides run as they are written.
 /// Neighbours that are farther away than a vector is long, which are shifted out of other whole ones than those beside.
 #[test]
 fn far_neighbours() {
@@ -459,15 +458,23 @@ fn far_neighbours() {
     same("far_neighbours.c", &["-DREAL=float"], &[]);
 }
 
+/// `& (n - 1)` wraps around where `n` is a power of two, which the program asks; other sides run as they are written.
 #[test]
 fn grids_whose_sides_are_asked_whether_they_are_powers_of_two() {
     same("around_asked_mask.c", &[], &[]);
     same("around_asked_mask.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
-    let file = super::program("around_asked_mask.c").display().to_string();
-    let arguments = ["check", file.as_str(), "-DANY_SIDES", "--quick", "--threads", "2", "--json"];
-    let report = finish(command(&arguments)).json();
-    assert!(report["equal"] == true, "{report:#}");
-    for region in report["regions"].as_array().unwrap() {
-        assert!(region["tiled"] != 0 && region["original"] != 0, "{region:#}");
+    same("around_masks.c", &[], &[]);
+    let mut fell_back = 0;
+    for file in ["around_asked_mask.c", "around_masks.c"] {
+        let file = super::program(file).display().to_string();
+        let arguments = ["check", file.as_str(), "-DANY_SIDES", "--quick", "--threads", "2", "--json"];
+        let report = finish(command(&arguments)).json();
+        assert!(report["equal"] == true, "{report:#}");
+        for region in report["regions"].as_array().unwrap() {
+            assert!(region["tiled"] != 0, "{region:#}");
+            fell_back += u32::from(region["original"] != 0);
+        }
     }
+    // Of shifts, all are powers of two.
+    assert_eq!(fell_back, 4);
 }
