@@ -47,7 +47,7 @@ codes! {
     CALL = "TW1501", "a call that is no function of math.h and cannot be replaced by what the function does";
     TYPE = "TW1502", "a value of a type other than float, double and integers";
     EXPRESSION = "TW1503", "an operation that stencils do not have";
-    UNKNOWN_NAME = "TW1504", "a name whose declaration was not found";
+    UNKNOWN_NAME = "TW1504", "a name whose declaration is not understood";
     TIME_VALUE = "TW1505", "a value that depends on the time step and the place at once";
     TOO_DEEP = "TW1506", "statements or expressions nested beyond the limit, or too many of them";
 }

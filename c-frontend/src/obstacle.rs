@@ -191,8 +191,10 @@ fn flat_to_a_size(region: &Region, first: &Diagnostic) -> Option<Diagnostic> {
                 ExprKind::Member(..) => false,
                 _ => true,
             };
-            let inner =
+            let mut inner =
                 first.primary.span.start >= part.span.start && first.primary.span.end <= part.span.end;
+            // In a function that is called there.
+            source.body.walk_expressions(&mut |part| inner |= part.span == first.primary.span);
             if known || !inner || !nest::indexes_target(&source.body, &index) || found.is_some() {
                 return;
             }

@@ -82,6 +82,9 @@ fn counter_by(source: &ForLoop, one: &dyn Fn(&Expr) -> Option<i64>) -> Result<Co
                 _ => return form(&target.span, "the loop's index is not a variable"),
             }
         }
+        Some(StmtKind::Expr(Expr { kind: ExprKind::Comma(..), span })) => {
+            return form(span, "a loop with several indices");
+        }
         _ => return form(&source.head, "the loop does not say where its index starts"),
     };
     let Some(condition) = &source.condition else {
@@ -125,6 +128,7 @@ fn counter_by(source: &ForLoop, one: &dyn Fn(&Expr) -> Option<i64>) -> Result<Co
                 None => return form(&step.span, "the loop does not count by a constant"),
             }
         }
+        Some((ExprKind::Comma(..), step)) => return form(&step.span, "a loop with several indices"),
         Some((_, step)) => return form(&step.span, "the loop does not count by a constant"),
         None => return form(&source.head, "the loop does not count"),
     };

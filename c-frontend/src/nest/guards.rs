@@ -10,10 +10,10 @@
 //! Cuts are found by need: a comparison that is not known yet asks for a cut, and the loop is walked again.
 
 use super::cuts::{Cuts, MOST_CUTS};
-use super::refusal::{Result, limitation};
+use super::refusal::{Result, limitation, takes_all};
 use super::scalars::{Held, Kind};
 use super::walker::Walker;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, UnaryOp};
 use crate::codes;
 use crate::integer;
 use crate::polynomial::{Polynomial, Symbol};
@@ -364,12 +364,17 @@ impl Walker<'_> {
     }
 
     /// Refuses a loop whose guards ask for too many cuts.
-    pub(super) fn check_cuts(&self, cuts: &Cuts, span: &Span) -> Result<()> {
+    pub(super) fn check_cuts(&self, cuts: &Cuts, source: &ForLoop, index: &str) -> Result<()> {
         if cuts.count() < MOST_CUTS {
             return Ok(());
         }
+        if let Some(inner) = super::whole_row::asks_for_points(source, index)
+            && let Some(name) = inner.index()
+        {
+            return Err(Box::new(takes_all(name, index, &inner.head)));
+        }
         let message = format!("conditions on the index of this loop change at {MOST_CUTS} places or more");
-        limitation(codes::PIECES, span, message)
+        limitation(codes::PIECES, &source.head, message)
     }
 }
 

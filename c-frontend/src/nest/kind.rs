@@ -201,9 +201,9 @@ impl Walker<'_> {
         }
     }
 
-    /// Refuses a name without a declaration.
+    /// Refuses a name: the C compiler has found its declaration, in which something is not understood here.
     pub(super) fn unknown<T>(&self, name: &str, span: &Span) -> Result<T> {
-        error(codes::UNKNOWN_NAME, span, format!("the declaration of `{name}` was not found"))
+        limitation(codes::UNKNOWN_NAME, span, format!("the declaration of `{name}` is not understood"))
     }
 
     /// Refuses a call, and says why.

@@ -44,6 +44,7 @@ mod typed;
 mod value;
 mod walker;
 mod whole;
+mod whole_row;
 
 pub(crate) use colours::{first_of_pass, pass_among};
 pub(crate) use counter::{counted, counted_by};

@@ -23,3 +23,11 @@ pub(super) fn calls(name: &str, place: &Span) -> Diagnostic {
         .note("calls with side effects cannot be moved to another order")
         .hint("take it out of the time loop")
 }
+
+/// A loop of which all rounds are wanted for each point of another one.
+pub(super) fn takes_all(inner: &str, outer: &str, place: &Span) -> Diagnostic {
+    let message =
+        format!("each point of the loop over `{outer}` takes all rounds of the loop over `{inner}`");
+    Diagnostic::limitation(codes::REDUCTION, place.clone(), message)
+        .note("a stencil computes a point from a fixed number of neighbours; the product of a matrix and a vector takes a whole row")
+}

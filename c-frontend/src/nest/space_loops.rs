@@ -140,7 +140,7 @@ impl Walker<'_> {
                 break;
             }
             // Conditions are known in shorter segments.
-            self.check_cuts(&found, &source.head)?;
+            self.check_cuts(&found, source, &counter.name)?;
             self.nest = nest.clone();
             self.keys.clone_from(&keys);
             self.read.clone_from(&read);

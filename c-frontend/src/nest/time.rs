@@ -4,7 +4,7 @@ use super::branches;
 use super::counter::{Counter, counter};
 use super::levels::{keeps_levels, shows_levels};
 use super::loops::TimeLoop;
-use super::refusal::{Result, error, limitation};
+use super::refusal::{Result, limitation};
 use super::targets::{holds_loops, indexes_all_targets, indexes_target};
 use crate::ast::{CType, Expr, ForLoop, Stmt, StmtKind, WhileLoop};
 use crate::codes;
@@ -180,11 +180,8 @@ pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
                 ));
             }
             None => {
-                return error(
-                    codes::UNKNOWN_NAME,
-                    &head,
-                    format!("the declaration of `{}` was not found", counter.name),
-                );
+                let message = format!("the declaration of `{}` is not understood", counter.name);
+                return limitation(codes::UNKNOWN_NAME, &head, message);
             }
         },
     };

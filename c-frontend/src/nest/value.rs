@@ -160,6 +160,17 @@ impl Walker<'_> {
     }
 
     pub(super) fn carried<T>(&self, name: &str, place: Span, span: &Span) -> Result<T> {
+        if let [.., outer, inner] = self.path.as_slice()
+            && super::whole_row::is_one(
+                &self.region.statements,
+                name,
+                [*outer, *inner].map(|at| &self.nest.loops[at]),
+            )
+        {
+            let [outer, inner] = [*outer, *inner].map(|at| &self.nest.loops[at].name);
+            let reason = super::refusal::takes_all(inner, outer, span);
+            return Err(Box::new(reason.label(format!("`{name}` is computed of all of them"))));
+        }
         let message = format!("`{name}` carries a value from one point to the next");
         let around = self.path.last().map_or(&self.nest.time.name, |at| &self.nest.loops[*at].name);
         Err(Box::new(

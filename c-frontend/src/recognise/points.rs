@@ -267,6 +267,14 @@ impl<'a> Points<'a> {
                         )
                         .related(leaf.target.span.clone(), "computed here")
                         .note("subscripts of both are the same indices in the same order, plus constants");
+                    if let Some((far, is_row)) = varying(nest, &cell, centre) {
+                        diagnostic = diagnostic.note(format!(
+                            "it is `{far}` elements away, which is known when the program runs"
+                        ));
+                        if is_row {
+                            diagnostic = diagnostic.note("a loop over all elements is taken apart into rows where both edge columns are left out, or conditions ask for them");
+                        }
+                    }
                     if leaf.path.iter().any(|at| single(leaf, *at).is_some()) {
                         diagnostic = diagnostic.note(AROUND);
                     }
@@ -427,6 +435,20 @@ fn offsets(cell: &Cell, leaf: &Leaf, centre: &[Centre]) -> Option<Vec<i64>> {
         Centre::Point(point) => at_single(index, leaf)?.distance(point),
     };
     cell.space.iter().zip(centre).map(offset).collect()
+}
+
+/// How far a read of an array with one subscript is from its point, where that is no number, and whether the loop ends at some of it, too.
+fn varying(nest: &Nest, cell: &Cell, centre: &[Centre]) -> Option<(String, bool)> {
+    let ([index], [Centre::Loop(at, shift)]) = (cell.space.as_slice(), centre) else { return None };
+    let (own, rest) = index.index_plus()?;
+    let far = rest.plus(shift, -1).filter(|far| own == *at && far.is_invariant())?;
+    let far = if far.magnitude() < 0 { Polynomial::number(0).plus(&far, -1)? } else { far };
+    let is_row = !far.symbols().is_disjoint(&nest.loops[*at].high.symbols());
+    let text = far.to_c(&|symbol| match symbol {
+        Symbol::Constant(text) => text.clone(),
+        _ => String::new(),
+    });
+    Some((text, is_row))
 }
 
 /// A value of the place as C text, with the grid's coordinates in the place of the indices.
