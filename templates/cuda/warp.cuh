@@ -6,6 +6,14 @@
 #define TW_WARPS 1
 #ifndef TW_EMULATOR
 
+/* Blocks for whose registers there shall be room: `most`, or below sm_80 as many as leave room for
+ * what is copied, too. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define TW_BLOCKS(most, without_copies) most
+#else
+#define TW_BLOCKS(most, without_copies) without_copies
+#endif
+
 /* The thread's lane, and its warp in the block. */
 [[maybe_unused]] static __device__ __forceinline__ int tw_thread_of_block()
 {
@@ -159,6 +167,26 @@ void tw_copy_async(T *to, long long i, const T *from, long long j)
 #else
 #pragma unroll
     for (int k = 0; k < count; ++k) to[i + k] = from[j + k];
+#endif
+}
+/* The same in two halves, the second one at the end of a position: below sm_80 a register has the
+ * elements meanwhile, so that nobody waits for them. */
+template <int count, class T>
+[[maybe_unused]] static __device__ __forceinline__
+void tw_copy_begin(tw_vector<T, count> &ahead, T *to, long long i, const T *from, long long j)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    tw_copy_async<count>(to, i, from, j);
+#else
+    ahead = *reinterpret_cast<const tw_vector<T, count> *>(from + j);
+#endif
+}
+template <int count, class T>
+[[maybe_unused]] static __device__ __forceinline__
+void tw_copy_end(const tw_vector<T, count> &ahead, T *to, long long i)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+    *reinterpret_cast<tw_vector<T, count> *>(to + i) = ahead;
 #endif
 }
 [[maybe_unused]] static __device__ __forceinline__ void tw_copy_commit()

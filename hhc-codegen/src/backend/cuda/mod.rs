@@ -6,6 +6,7 @@
 
 mod ahead;
 mod around;
+mod blocks;
 mod boundary;
 mod cells;
 mod check;
@@ -48,6 +49,7 @@ use crate::PlanError;
 use crate::geometry::Threads;
 use crate::plan::{Kernel, KernelPlan};
 use crate::storage::Memory;
+use blocks::Blocks;
 use boundary::boundary_kernels;
 use c_tree::{Block, Dialect, Function, Stmt, name, var};
 use check::Check;
@@ -139,7 +141,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                         reason: "spare slots are printed for teams alone".to_owned(),
                     });
                 }
-                None => (1, parts::block(plan, &names, kernel, &resources)),
+                None => (Blocks::all(1), parts::block(plan, &names, kernel, &resources)),
             };
             (resources.threads.block(), blocks, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
@@ -154,7 +156,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 }
                 false => body,
             };
-            (threads.block(), direct.blocks_at_once(), 0, None, body)
+            (threads.block(), Blocks::all(direct.blocks_at_once()), 0, None, body)
         } else {
             let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(
@@ -180,7 +182,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 staged::tile_function(index),
                 text::passed(arguments).into_iter().chain(takes_ways.then(ways::argument)).chain(placed_by),
             );
-            let blocks = staging.blocks_at_once;
+            let blocks = Blocks::all(staging.blocks_at_once);
             let bytes = staging.shared_bytes as u32;
             (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), call.into())
         };
@@ -312,7 +314,7 @@ struct Shape<'a> {
     symbol: &'a str,
     threads: [u32; 3],
     /// Blocks that shall fit in the registers of a multiprocessor.
-    blocks_at_once: i64,
+    blocks_at_once: Blocks,
     takes_ways: bool,
 }
 
@@ -334,7 +336,7 @@ fn function(
     let mut body: Block = text::used(places.collect(), &inner).into_iter().collect();
     body.extend(inner);
     let threads: u32 = shape.threads.iter().product();
-    let blocks = shape.blocks_at_once;
+    let blocks = shape.blocks_at_once.text();
     let function = Function::new(shape.symbol)
         .comment(kernel.comment.as_str())
         .attribute("extern \"C\" __global__")

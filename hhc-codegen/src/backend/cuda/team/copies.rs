@@ -1,10 +1,17 @@
 //! Copies from the arrays to shared memory, and which of them have landed where a row or a transfer takes what they bring: a warp commits
 //! one group for each such transfer at each position, and waits until so many of the newest are under way.
 
-use super::Team;
+//!
+//! Devices that do not copy in the background have a piece in a register from where its copy begins to the end of the position: where nobody
+//! reads it before the next one.
+
+use super::super::super::storages::Work;
+use super::{Rows, Team};
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::Loop;
+use crate::plan::{Loop, Range};
 use crate::storage::{Place, Transfer};
+use c_tree::{Block, Declaration, Expr, Stmt, name};
+use polyhedral::program::FieldId;
 
 impl Team<'_> {
     /// Whether a transfer brings rows into shared memory by copies of its own.
@@ -16,6 +23,90 @@ impl Team<'_> {
     fn copies_with(&self, transfer: &Transfer) -> Vec<&Transfer> {
         let all = self.kernel.transfers.iter();
         all.filter(|other| self.copies(other) && other.when == transfer.when).collect()
+    }
+
+    /// Whether what a transfer copies is read at later positions only.
+    pub(super) fn lands_later(&self, transfer: &Transfer) -> bool {
+        let storage = transfer.to.storage();
+        let takes = self.kernel.transfers.iter().filter(|other| other.from.place.storage() == storage);
+        let later = |other: &Transfer| {
+            let ahead = self.along(transfer).and_then(|row| row.minus(&self.along(other)?));
+            ahead.is_some_and(|ahead| ahead >= 1)
+        };
+        let once = transfer.when.iter().all(|when| {
+            let Loop { variable, low, .. } = &self.kernel.rows;
+            !when.mentions(*variable) || *when == low.clone() - var(*variable)
+        });
+        let mut takes = takes.peekable();
+        let is_taken = takes.peek().is_some();
+        once && self.copies(transfer)
+            && takes.all(later)
+            && match self.ahead_of_rows(transfer) {
+                Some(ahead) => ahead >= 1,
+                None => is_taken,
+            }
+    }
+
+    /// Registers for what is under way, where devices do not copy in the background.
+    pub(super) fn words_ahead(&self) -> i64 {
+        let later = |transfer: &&Transfer| self.lands_later(transfer) && self.piece(transfer.field) > 1;
+        let words = |transfer: &Transfer| {
+            let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).map_or(0, |rows| rows.len());
+            let bytes = self.plan.program.field(transfer.field).element.bytes() as i64;
+            rows as i64 * self.points * bytes / 4
+        };
+        self.kernel.transfers.iter().filter(later).map(words).sum()
+    }
+
+    /// The next piece that a transfer has under way, where devices do not copy in the background.
+    pub(super) fn piece_ahead(&self, transfer: &Transfer, pieces: i64, piece: Expr) -> Expr {
+        let number = self.ends.get().unwrap_or_else(|| self.order(transfer));
+        let first = self.pieces_ahead.get();
+        self.pieces_ahead.set(first + pieces);
+        name(ahead(number)).at(c_tree::int(first) + piece)
+    }
+
+    /// Notes how many pieces a transfer has under way.
+    pub(super) fn note_pieces_ahead(&self, transfer: &Transfer) {
+        let own = (self.order(transfer), self.pieces_ahead.take());
+        let mut all = self.ahead.borrow_mut();
+        if own.1 > 0 && self.ends.get().is_none() && !all.contains(&own) {
+            all.push(own);
+        }
+    }
+
+    /// The ends of all copies of a position, and declarations of the pieces under way.
+    pub(super) fn ends_of_copies(&self) -> (Block, Block) {
+        let (mut ends, mut pieces) = (Block::new(), Block::new());
+        let begun = self.ahead.take();
+        for &(number, count) in &begun {
+            let transfer = &self.kernel.transfers[number];
+            let kind = format!("tw_vector<{}, {}>", self.element(transfer.field), self.piece(transfer.field));
+            pieces.push(Stmt::Declare(vec![Declaration::array(kind, ahead(number), count)]));
+            self.ends.set(Some(number));
+            ends.extend(self.part(Work::Transfer(&self.of_first_row(transfer)), Rows::Any));
+            self.ends.set(None);
+        }
+        (pieces, ends)
+    }
+
+    fn element(&self, field: FieldId) -> &'static str {
+        self.plan.program.field(field).element.c_name()
+    }
+
+    /// A transfer of the first row of the group, outside of the group.
+    fn of_first_row(&self, transfer: &Transfer) -> Transfer {
+        let Loop { variable, low, .. } = &self.kernel.rows;
+        let first = |of: &IntExpr| of.substitute(variable, low);
+        let ranges = |of: &[Range]| {
+            of.iter().map(|range| Range { low: first(&range.low), high: first(&range.high) }).collect()
+        };
+        let mut own = transfer.clone();
+        own.when.retain(|when| !when.mentions(*variable));
+        own.ranges = ranges(&transfer.ranges);
+        own.junk = transfer.junk.as_deref().map(ranges);
+        own.level = first(&transfer.level);
+        own
     }
 
     fn order(&self, wanted: &Transfer) -> usize {
@@ -82,4 +173,9 @@ impl Team<'_> {
         }
         least
     }
+}
+
+/// The name of the pieces that a transfer has under way.
+fn ahead(transfer: usize) -> String {
+    format!("tw_ahead{transfer}")
 }

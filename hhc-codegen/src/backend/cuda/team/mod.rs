@@ -31,6 +31,7 @@ use super::super::constants::{self, Source};
 use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
+use super::blocks::Blocks;
 use super::text::shared;
 use super::ways::{FOLLOWING, Ways, further};
 use crate::geometry::{OF_ANOTHER_FIELD, StorageLayout, Threads, WARP};
@@ -87,6 +88,11 @@ pub(super) struct Team<'a> {
     /// Whether the text is of the loop in which all rows run and all slices move, and the places that go on there from turn to turn.
     in_turns: Cell<bool>,
     turns: RefCell<Vec<(Stmt, Stmt)>>,
+    /// The transfer whose copies end in what is printed, if it is not one that begins them.
+    ends: Cell<Option<usize>>,
+    /// Pieces that it has begun or ended so far, and how many of them each transfer has.
+    pieces_ahead: Cell<i64>,
+    ahead: RefCell<Vec<(usize, i64)>>,
     ways: &'a Ways,
 }
 
@@ -131,6 +137,9 @@ impl<'a> Team<'a> {
             walks: RefCell::default(),
             in_turns: Cell::default(),
             turns: RefCell::default(),
+            ends: Cell::default(),
+            pieces_ahead: Cell::default(),
+            ahead: RefCell::default(),
             ways,
         };
         team.moving = team.positions_of_slices();
@@ -139,11 +148,11 @@ impl<'a> Team<'a> {
     }
 
     /// Blocks that shall fit in the registers of a multiprocessor: the compiler needs some besides those of the rows.
-    pub(super) fn blocks_at_once(&self, threads: &Threads) -> i64 {
+    pub(super) fn blocks_at_once(&self, threads: &Threads) -> Blocks {
         // Text that asks of each point whether it is on the boundary has all registers that there are.
         let asks = |transfer: &Transfer| transfer.region == Region::Boundary && transfer.junk.is_none();
         if self.kernel.transfers.iter().any(asks) {
-            return 1;
+            return Blocks::all(1);
         }
         // Each of four schedulers has its own registers and whole warps: 17 blocks of one warp are five warps for one of them.
         const SCHEDULERS: i64 = 4;
@@ -165,9 +174,12 @@ impl<'a> Team<'a> {
         let fields =
             self.kernel.instances.iter().map(|row| row.statement).collect::<BTreeSet<_>>().len() as i64;
         let of_others = OF_ANOTHER_FIELD * (fields - 1).max(0);
-        let of_a_thread = (rows + others(rows) + of_others + self.rows_of_coefficients()).min(MOST);
-        let warps = SCHEDULERS * (OF_A_SCHEDULER / (WARP * of_a_thread).max(1));
-        (warps * WARP / threads.count().max(1)).max(1)
+        let of_a_thread = rows + others(rows) + of_others + self.rows_of_coefficients();
+        let blocks = |of_a_thread: i64| {
+            let warps = SCHEDULERS * (OF_A_SCHEDULER / (WARP * of_a_thread.min(MOST)).max(1));
+            (warps * WARP / threads.count().max(1)).max(1)
+        };
+        Blocks { most: blocks(of_a_thread), without_copies: blocks(of_a_thread + self.words_ahead()) }
     }
 
     /// Registers for the rows of coefficients that one row of the group reads from shared memory.

@@ -31,13 +31,15 @@ impl Team<'_> {
     pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
         let mut rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
         let several = rows.len() > 1;
+        let begins = self.ends.get().is_none();
         let mut block = Block::new();
         if self.in_registers(&transfer.to)
             && let Some(groups) = self.groups_under_way(transfer)
         {
             block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
         }
-        if let [first, _, ..] = &rows[..]
+        if begins
+            && let [first, _, ..] = &rows[..]
             && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place
             {
                 Place::Arrays(slot) => Some(slot),
@@ -61,8 +63,9 @@ impl Team<'_> {
                 block.extend(body);
             }
         }
+        self.note_pieces_ahead(transfer);
         // Groups of copies are counted by positions, whether there is a row or not.
-        if self.copies(transfer) {
+        if begins && self.copies(transfer) {
             block.push(Stmt::call("tw_copy_commit", []));
             if let Some(groups) = self.groups_before_rows(transfer) {
                 block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
@@ -418,6 +421,20 @@ impl Team<'_> {
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);
         let there = || c_tree::int(count) * c_tree::var(PIECE);
+        let in_pieces = match points {
+            Points::Asked => !columns.all(self.strip()),
+            Points::Whole => true,
+            Points::Some(_) => false,
+        };
+        let ends = self.ends.get().is_some();
+        let lands_later = in_pieces
+            && loads
+            && count > 1
+            && !self.in_registers(inner)
+            && (ends || self.lands_later(transfer));
+        if ends && !lands_later {
+            return Block::new();
+        }
         let (whole, single): (Stmt, Stmt) = if self.in_registers(inner) {
             let Some(register) = self.register(inner, row, value) else { return Block::new() };
             let whole = self.piece_of(transfer.field, (loads, &own, &register), &array, there());
@@ -435,6 +452,16 @@ impl Team<'_> {
                 Stmt::Expr(Expr::instance("tw_copy_async", [c_tree::int(count)], ends))
             };
             let whole = match loads {
+                true if lands_later => {
+                    let ahead = self.piece_ahead(transfer, self.points / count, c_tree::var(PIECE));
+                    let to = [ahead, own.clone(), piece.clone()];
+                    if ends {
+                        Stmt::call("tw_copy_end", to)
+                    } else {
+                        let all = to.into_iter().chain([array.clone(), there()]);
+                        Stmt::Expr(Expr::instance("tw_copy_begin", [c_tree::int(count)], all))
+                    }
+                }
                 true => copy(count, [piece.clone(), there()], array.clone()),
                 false if count == 1 => Stmt::assign(array.at(there()), own.at(piece.clone())),
                 false => {
@@ -454,8 +481,11 @@ impl Team<'_> {
             let single = if from_part { single(name(PART), c_tree::int(0)) } else { single(array, there()) };
             (whole, single)
         };
-        let mut body = Block::from(Stmt::declare(self.pointer(transfer.field), HERE, place));
-        if kept {
+        let mut body = Block::new();
+        if !ends {
+            body.push(Stmt::declare(self.pointer(transfer.field), HERE, place));
+        }
+        if kept && !ends {
             body.push(Stmt::assign(name(HERE), call("tw_from_register", [name(HERE)])));
         }
         match points {
@@ -546,6 +576,9 @@ impl Team<'_> {
         body.push(Stmt::constant("int", END, end));
         let in_whole = q().ge(c_tree::var(BEGIN)).and(q().lt(c_tree::var(END)));
         body.extend(unrolled(PIECE, self.points / count, Stmt::when(in_whole, whole)));
+        if self.ends.get().is_some() {
+            return body;
+        }
         // Those before whole pieces, and behind them.
         let (begin, end) = (|| c_tree::var(BEGIN), || c_tree::var(END));
         let piece = |point: Expr| Expr::binary(BinaryOp::Div, point, count);

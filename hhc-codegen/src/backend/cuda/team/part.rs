@@ -107,7 +107,11 @@ impl Team<'_> {
             return inner;
         }
         let when = self.hold(&open);
-        let mut part = Block::from(Stmt::Comment(work.comment(&self.plan.program)));
+        let comment = match self.ends.get() {
+            Some(_) => "what was copied is there".to_owned(),
+            None => work.comment(&self.plan.program),
+        };
+        let mut part = Block::from(Stmt::Comment(comment));
         match when.is_empty() && !inner.statements.iter().any(|line| matches!(line, Stmt::Declare(_))) {
             true => part.extend(inner),
             false if when.is_empty() => part.push(Stmt::Block(inner)),

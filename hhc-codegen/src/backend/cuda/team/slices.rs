@@ -58,7 +58,10 @@ impl Team<'_> {
                 }
             };
             let fast = all(all_rows.into_iter().chain([aligned()]));
-            Block::from(Stmt::choose(fast, moved(rows, &whole), moved(rows, &each)))
+            match self.ends.get() {
+                Some(_) => Block::from(Stmt::when(fast, moved(rows, &whole))),
+                None => Block::from(Stmt::choose(fast, moved(rows, &whole), moved(rows, &each))),
+            }
         } else {
             let stored = |rows: &[Row]| self.stored(transfer, rows, &columns);
             let each = rows.iter().map(|row| {

@@ -87,7 +87,11 @@ impl Team<'_> {
             _ => body.extend(group(Rows::Run)),
         }
         body.extend(self.every(&end, Rows::Any));
+        let (mut ahead, ends) = self.ends_of_copies();
+        body.extend(ends);
         body.push(barrier());
+        ahead.extend(body);
+        let body = ahead;
         if body.mentions(self.position.variable) {
             let position = expr(&self.position.low) + var(SINCE);
             let declaration = Stmt::constant(INT, self.position.variable, position);
