@@ -349,7 +349,8 @@ fn run(request: &Request<'_>, folder: &Path, name: &str, program: &Path, origina
         command.env("ASAN_OPTIONS", "detect_leaks=0").env("UBSAN_OPTIONS", "print_stacktrace=1");
     }
     if !original {
-        command.env("TILEWRIGHT_REPORT", "1");
+        // What is compared are the tiles, also where they are slower.
+        command.env("TILEWRIGHT_REPORT", "1").env("TILEWRIGHT_TILED", "always");
     }
     if let Some(threads) = request.threads {
         command.env("OMP_NUM_THREADS", threads.to_string());

@@ -4,6 +4,7 @@ use super::arrays::arrays_of;
 use super::extents::{is_fresh, is_scratch};
 use super::output::Target;
 use crate::integer::IntType;
+use crate::nest::Observed;
 use crate::program::CProgram;
 use crate::recognise::What;
 use crate::text::{shown, type_text};
@@ -41,6 +42,8 @@ pub(super) struct Glue {
     parameters: Vec<String>,
     /// Whether steps are run again where a test says so.
     tested: bool,
+    /// Whether steps run one at a time, in tiles or as they were written, whichever are faster.
+    paced: bool,
     /// Whether memory is lent and given back.
     lends: bool,
     /// Whether nothing may be copied, as steps run one at a time.
@@ -176,6 +179,7 @@ impl Glue {
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested,
+            paced: source.nest.observed.as_ref().is_some_and(Observed::is_paced),
             lends: tested || !source.own_arrays().is_empty() || alone,
             in_place,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),

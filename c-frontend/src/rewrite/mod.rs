@@ -60,11 +60,12 @@ pub fn rewrite(
 }
 
 /// Those of `glue.c` are parts of it: the parser counts the lines of a template before each of its tags anew.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("glue.h", include_str!("../../templates/c_program/glue.h.hbs")),
     ("glue.c", include_str!("../../templates/c_program/glue.c.hbs")),
     ("glue_ranges.c", include_str!("../../templates/c_program/glue_ranges.c.hbs")),
     ("glue_memory.c", include_str!("../../templates/c_program/glue_memory.c.hbs")),
+    ("glue_pace.c", include_str!("../../templates/c_program/glue_pace.c.hbs")),
     ("glue_fields.c", include_str!("../../templates/c_program/glue_fields.c.hbs")),
     ("glue_threads.c", include_str!("../../templates/c_program/glue_threads.c.hbs")),
     ("glue_kept.c", include_str!("../../templates/c_program/glue_kept.c.hbs")),

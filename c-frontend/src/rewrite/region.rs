@@ -6,7 +6,7 @@ use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
 use super::{own_arrays, shield, steps};
 use crate::CProgram;
-use crate::nest::{Ahead, Chosen, Counter, Left, SpaceLoop, TimeLoop};
+use crate::nest::{Ahead, Chosen, Counter, Left, Observed, SpaceLoop, TimeLoop};
 use crate::recognise::What;
 use std::fmt::Write;
 
@@ -70,12 +70,19 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     own_arrays::declare(program, &mut lines);
     let boxes = all_boxes(program);
     let tests = nest.observed.as_ref().map_or(&[][..], |observed| observed.tests.as_slice());
+    let paced = nest.observed.as_ref().is_some_and(Observed::is_paced);
+    if paced {
+        pace(program, &mut lines);
+    }
     if nest.observed.as_ref().is_some_and(|observed| observed.alone) {
         lines.line(
             "/* Rows that lie anywhere are looked at a few times: steps stay as they are written then. */",
         );
         lines.line(format!("{} int tw_scattered = 0;", steps::lasting(program.has_pragmas())));
         lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
+        if paced {
+            lines.line(format!("else if (!{name}_turn(&tw_pace)) tw_reason = {name}_slower;"));
+        }
         lines.block("else", |lines| {
             let ahead = nest.observed.as_ref().map(|observed| &observed.ahead);
             ahead_of_tiles(ahead, lines, &|lines, before| attempt(program, &boxes, lines, before));
@@ -156,8 +163,10 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     // numbers.
     let (hidden, shown) = shield::around(&lines.text, &program.preprocessed.macros);
     lines.text.insert_str("{\n".len(), &hidden);
+    let told = format!("\n}}\n{name}_paced(&tw_pace, tw_done, tw_points, tw_begin);\n}}");
     let (head, tail) = match &nest.observed {
         None => ("    else\n", "\n}"),
+        Some(_) if paced => ("    else {\n", told.as_str()),
         Some(observed) if !observed.last_as_written => ("    else {\n", "\n}}"),
         Some(observed) if observed.in_braces => ("}\n", ""),
         Some(_) => {
@@ -167,6 +176,20 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     };
     let _ = write!(lines.text, "{head}{shown}#line {first_line}\n{original}{tail}");
     lines.text
+}
+
+/// What decides whether a step runs in tiles or as it was written: seconds of a point, either way.
+fn pace(program: &CProgram, lines: &mut Lines) {
+    let name = &program.program.name;
+    let extents = program
+        .stencil
+        .grid
+        .iter()
+        .map(|(low, high)| format!("((double)({}) - (double)({}))", c_bound(high), c_bound(low)));
+    lines.line("/* In tiles and as they were written in turn, and then whichever are faster. */");
+    lines.line(format!("{} struct {name}_pace tw_pace;", steps::lasting(program.has_pragmas())));
+    lines.line(format!("const double tw_points = {};", extents.collect::<Vec<_>>().join(" * ")));
+    lines.line(format!("const double tw_begin = {name}_now();"));
 }
 
 /// Lets an index hold what its loop leaves in it.

@@ -68,7 +68,10 @@ fn sanitized(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
 }
 
 fn report(program: &Path) -> (String, String) {
-    let mut command = Command::new(program);
+    report_of(Command::new(program))
+}
+
+fn report_of(mut command: Command) -> (String, String) {
     command.env("TILEWRIGHT_REPORT", "1").env("ASAN_OPTIONS", "detect_leaks=0").env("OMP_NUM_THREADS", "2");
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -90,6 +93,26 @@ fn guards_touch_nothing_outside() {
         assert_eq!(line, wanted);
         assert!(found == original(&folder, &file, &[size]), "{size}");
     }
+}
+
+/// Steps that run one at a time run in tiles, or as they were written where that is faster; either way the same comes out.
+#[test]
+fn steps_take_turns() {
+    let file = program("steps_in_turn.c").display().to_string();
+    let folder = Folder::new();
+    let program = sanitized(&folder, "steps_in_turn.c", &[]);
+    let wanted = original(&folder, &file, &[]);
+    let mut always = Command::new(&program);
+    always.env("TILEWRIGHT_TILED", "always");
+    let (found, line) = report_of(always);
+    assert_eq!(line, "tilewright: steps_in_turn_scop: tiled 90, original 0");
+    assert!(found == wanted);
+    let (found, line) = report(&program);
+    let numbers: Vec<u32> = line.split([' ', ',', ':']).filter_map(|word| word.parse().ok()).collect();
+    // Without OpenMP there is no clock.
+    let tried = line.ends_with("tiled 90, original 0") || (numbers[0] >= 3 && numbers[1] >= 3);
+    assert!(tried && numbers[0] + numbers[1] == 90, "{line}");
+    assert!(found == wanted);
 }
 
 /// A block of steps that the test ends too late is put back without what lies between rows.

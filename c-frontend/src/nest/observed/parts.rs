@@ -38,6 +38,13 @@ pub struct Observed {
     pub(crate) asked: Vec<Expr>,
 }
 
+impl Observed {
+    /// Whether each step runs by itself, in tiles or else as it was written, so that either can be tried.
+    pub fn is_paced(&self) -> bool {
+        self.alone && !self.last_as_written
+    }
+}
+
 /// What loops leave in scalars that is computed before they run in tiles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ahead {
