@@ -1,7 +1,7 @@
 //! Whether a variable's value is still wanted behind a place.
 
 use super::expression::inner;
-use super::names::any_within;
+use super::within::any_within;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::Node;

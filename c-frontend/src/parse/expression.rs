@@ -2,7 +2,7 @@
 
 use super::converter::{Converter, Result};
 use super::literal;
-use super::names::{any_within, may_change};
+use super::within::{any_within, may_change};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::codes;
 use crate::preprocess::{MARK, PARENTHESIS};

@@ -14,6 +14,7 @@ mod scope;
 mod statement;
 pub(crate) mod statics;
 mod switch;
+mod within;
 
 pub(crate) use asserted::FAILED;
 pub use functions::Function;

@@ -2,34 +2,12 @@
 
 use super::declare::declared_name;
 use super::expression;
+use super::within::any_within;
 use crate::preprocess::Preprocessed;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::Node;
-
-/// Whether the evaluation of this alone may change something: of the length of an array in a type, where there is one.
-pub(super) fn may_change(node: Node<'_>) -> bool {
-    matches!(node.kind(), "update_expression" | "assignment_expression" | "call_expression")
-}
-
-/// Shows a node and all below it to `find`, each before what it holds, until one is what is looked for.
-pub(super) fn any_within<'t>(node: Node<'t>, mut find: impl FnMut(Node<'t>) -> bool) -> bool {
-    let mut cursor = node.walk();
-    loop {
-        if find(cursor.node()) {
-            return true;
-        }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-        }
-    }
-}
 
 /// Shows every name below a node to `visit`, with its place.
 pub(super) fn names_within(node: Node<'_>, text: &str, visit: &mut dyn FnMut(Range<usize>, &str)) {

@@ -2,7 +2,8 @@
 
 use super::converter::{Converter, Result};
 use super::expression::inner;
-use super::names::{any_within, may_change, names_within};
+use super::names::names_within;
+use super::within::{any_within, may_change};
 use crate::ast::{CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable, WhileLoop};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;

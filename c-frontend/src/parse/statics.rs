@@ -5,7 +5,7 @@
 //! block in which it stood means it. That this is what the preprocessor makes of the changed file is checked where the loop is cut out of it.
 
 use super::declare::{declared_name, is_const};
-use super::names::any_within;
+use super::within::any_within;
 use crate::preprocess::{MARK, Preprocessed, Replaced, tokens, words};
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
