@@ -35,7 +35,7 @@ impl Team<'_> {
         };
         let once = transfer.when.iter().all(|when| {
             let Loop { variable, low, .. } = &self.kernel.rows;
-            !when.mentions(*variable) || *when == low.clone() - var(*variable)
+            !when.mentions(variable) || *when == low.clone() - var(variable)
         });
         let mut takes = takes.peekable();
         let is_taken = takes.peek().is_some();
@@ -102,7 +102,7 @@ impl Team<'_> {
             of.iter().map(|range| Range { low: first(&range.low), high: first(&range.high) }).collect()
         };
         let mut own = transfer.clone();
-        own.when.retain(|when| !when.mentions(*variable));
+        own.when.retain(|when| !when.mentions(variable));
         own.ranges = ranges(&transfer.ranges);
         own.junk = transfer.junk.as_deref().map(ranges);
         own.level = first(&transfer.level);
