@@ -91,7 +91,8 @@ int main(void)
         if (total / 4 < 9) done = 1;
     }
     show(steps, total);
-    /* What no `int` holds is left open, and decides nothing. */
+#if !defined(__SANITIZE_ADDRESS__)
+    /* What no `int` holds is left open, and decides nothing. A sanitizer would end the program. */
     for (int j = 0; j < N; j++) flat[j] = 1e10;
     for (steps = 0, done = 0; !done && steps < 40; steps++) {
         total = 0;
@@ -105,5 +106,6 @@ int main(void)
         if (total < 9) done = 1;
     }
     show(steps, total);
+#endif
     return 0;
 }

@@ -214,8 +214,8 @@ impl Resident {
     }
 
     fn run_thread(&self, shape: &[i64], prepared: &mut Option<Prepared>, barrier: &Barrier) -> Result<f64> {
-        // Every thread reaches every barrier, whatever fails.
         self.native.library().set_threads(1);
+        // Every thread reaches every barrier, whatever fails.
         let timed = |data: &mut ProgramData, passes: i64| {
             let steps = passes * self.steps_per_pass();
             initial::fill_series(&self.program, data, steps, 1)?;
