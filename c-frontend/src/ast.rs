@@ -383,6 +383,11 @@ impl Expr {
         visit(self);
     }
 
+    /// Whether it is this name alone.
+    pub fn is_name(&self, name: &str) -> bool {
+        matches!(&self.kind, ExprKind::Name(other) if other == name)
+    }
+
     /// Whether a name stands in it.
     pub fn mentions(&self, name: &str) -> bool {
         let mut found = false;

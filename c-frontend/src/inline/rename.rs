@@ -1,6 +1,7 @@
 //! Names and what they stand for.
 
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
+pub(super) use crate::nest::is_pure_value as is_pure;
 use std::collections::HashMap;
 
 /// Puts values in the place of names, and new names in that of local variables.
@@ -211,22 +212,6 @@ pub(super) fn assigns_member(list: &[Stmt], name: &str) -> bool {
         });
     }
     found
-}
-
-/// Whether a value can be written out more than once: it changes nothing.
-pub(super) fn is_pure(expr: &Expr) -> bool {
-    let mut pure = true;
-    expr.walk(&mut |part| {
-        pure &= match &part.kind {
-            ExprKind::Assign(..) | ExprKind::Step(..) => false,
-            ExprKind::Call(function, _) => {
-                matches!(&function.kind, ExprKind::Name(name) if crate::nest::is_known_function(name))
-            }
-            ExprKind::Other(kind, _) => kind == "sizeof expression",
-            _ => true,
-        };
-    });
-    pure
 }
 
 /// Whether a value reads elements or members.

@@ -44,3 +44,19 @@ pub(crate) const END: &str = "end of the program";
 pub(super) fn is_special(function: &Expr) -> bool {
     matches!(&function.kind, ExprKind::Name(name) if special_number(name).is_some())
 }
+
+/// Whether a value can be written out more than once: it changes nothing.
+pub(crate) fn is_pure_value(expr: &Expr) -> bool {
+    let mut pure = true;
+    expr.walk(&mut |part| {
+        pure &= match &part.kind {
+            ExprKind::Assign(..) | ExprKind::Step(..) => false,
+            ExprKind::Call(function, _) => {
+                matches!(&function.kind, ExprKind::Name(name) if is_pure(name))
+            }
+            ExprKind::Other(kind, _) => kind == "sizeof expression",
+            _ => true,
+        };
+    });
+    pure
+}

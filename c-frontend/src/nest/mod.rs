@@ -55,7 +55,7 @@ pub use loops::{
     Chosen, Counter, Element, Leaf, Left, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop,
     Temporary, TimeLoop, Touched, Turns,
 };
-pub(crate) use math::{END, ENDS, is_pure as is_known_function};
+pub(crate) use math::{END, ENDS, is_pure as is_known_function, is_pure_value};
 pub(crate) use observed::STEP;
 pub use observed::{Ahead, Control, Observed, Test};
 pub use parities::{Colours, parities};

@@ -219,21 +219,12 @@ impl Walker<'_> {
 
     /// Whether an evaluation has no effect: to read what changes by itself is one.
     fn changes_nothing(&self, value: &CExpr) -> bool {
-        let mut nothing = true;
+        let mut watched = false;
         value.walk(&mut |part| {
-            nothing &= match &part.kind {
-                CKind::Assign(..) | CKind::Step(..) => false,
-                CKind::Name(name) => {
-                    self.region.variables.get(name).is_none_or(|one| !one.ctype.is_watched())
-                }
-                CKind::Call(function, _) => {
-                    matches!(&function.kind, CKind::Name(name) if super::is_known_function(name))
-                }
-                CKind::Other(kind, _) => kind == "sizeof expression",
-                _ => true,
-            };
+            watched |= matches!(&part.kind, CKind::Name(name)
+                if self.region.variables.get(name).is_some_and(|one| one.ctype.is_watched()));
         });
-        nothing
+        !watched && super::math::is_pure_value(value)
     }
 
     /// Where the program would end under a condition, the loop runs as it is written: it is asked before.

@@ -1,7 +1,7 @@
 //! Scalars that a loop computes for each point of another one: `sum = 0; for (j ..) sum += a[i][j] * x[j]; y[i] = sum;`.
 
 use super::loops::SpaceLoop;
-use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind};
+use crate::ast::{ExprKind, ForLoop, Stmt, StmtKind};
 use crate::text::c_text;
 
 /// Whether a scalar gets its first value in a loop before another one in it, and an element of the outer loop's own point is assigned by it
@@ -52,7 +52,7 @@ fn starts(stmt: &Stmt, name: &str) -> bool {
     match &stmt.kind {
         StmtKind::Declaration(list) => list.iter().any(|one| one.name == name && one.value.is_some()),
         StmtKind::Expr(expr) => {
-            matches!(&expr.kind, ExprKind::Assign(None, target, _) if is_name(target, name))
+            matches!(&expr.kind, ExprKind::Assign(None, target, _) if target.is_name(name))
         }
         _ => false,
     }
@@ -63,8 +63,4 @@ fn is_put(stmt: &Stmt, name: &str, index: &str) -> bool {
     let StmtKind::Expr(expr) = &stmt.kind else { return false };
     matches!(&expr.kind, ExprKind::Assign(_, target, value)
         if matches!(target.kind, ExprKind::Index(..)) && target.mentions(index) && value.mentions(name))
-}
-
-fn is_name(expr: &Expr, name: &str) -> bool {
-    matches!(&expr.kind, ExprKind::Name(other) if other == name)
 }

@@ -1,6 +1,5 @@
 //! A bit of each point for each step that goes on for certain: what keeps them, put in the place of what computes a maximum.
 
-use super::maximum::is_name;
 use super::parts::{STEP, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, Variable};
 use crate::nest::counter::counter;
@@ -198,7 +197,7 @@ pub(super) fn replace(stmt: &mut Stmt, number: usize, by: &[Stmt]) {
 
 /// Puts the bit of the step that is computed in the place of the step's name.
 pub(super) fn name_bits(body: &mut Stmt, tests: &[Test], (name, _, by): &(String, String, i64)) {
-    let is_bits = |expr: &Expr| tests.iter().any(|test| is_name(expr, &test.bits));
+    let is_bits = |expr: &Expr| tests.iter().any(|test| expr.is_name(&test.bits));
     body.walk_expressions_mut(&mut |expr| {
         let ExprKind::Index(array, step) = &mut expr.kind else { return };
         if !is_bits(array) {

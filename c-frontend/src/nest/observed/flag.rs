@@ -4,7 +4,7 @@
 //! what a point leaves, it goes on for certain wherever one does: a flag is set to one value only, and what only grows from
 //! zero stays positive. So each point keeps a bit for each step in which it does, as in tests of maxima (see [`super::test`]).
 
-use super::maximum::{is_name, stmt_declares};
+use super::maximum::stmt_declares;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
 use crate::integer::{IntType, literal};
 use crate::nest::scalars::assigned_within;
@@ -123,7 +123,7 @@ impl Flag<'_> {
                 && only_sets
             {
                 condition.walk_mut(&mut |part| {
-                    if is_name(part, &self.name) {
+                    if part.is_name(&self.name) {
                         part.kind = ExprKind::Integer { value: self.starts, text: self.starts.to_string() };
                     }
                 });
@@ -259,7 +259,7 @@ fn begins_with_literal(list: &[Stmt], name: &str) -> bool {
 #[allow(clippy::option_option)]
 fn first_value(stmt: &Stmt, name: &str) -> Option<Option<i64>> {
     match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if target.is_name(name) => {
             literal(value).map(Some)
         }
         StmtKind::Declaration(own) => {
@@ -276,7 +276,7 @@ fn first_value(stmt: &Stmt, name: &str) -> Option<Option<i64>> {
 /// The scalar whose value a statement assigns to another one.
 fn copied<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a str> {
     let mut value = match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if target.is_name(name) => {
             &**value
         }
         // `int changed = step();`
@@ -324,8 +324,8 @@ fn sets<'a>(
 fn leaves<'a>(expr: &'a Expr, name: &str) -> Option<(Leaves, Option<&'a Expr>)> {
     let positive = |value: &Expr| literal(value).is_some_and(|value| value > 0);
     match &expr.kind {
-        ExprKind::Step(1, target) if is_name(target, name) => Some((Leaves::More, None)),
-        ExprKind::Assign(operator, target, value) if is_name(target, name) => match operator {
+        ExprKind::Step(1, target) if target.is_name(name) => Some((Leaves::More, None)),
+        ExprKind::Assign(operator, target, value) if target.is_name(name) => match operator {
             None => Some((Leaves::Value(literal(value)?), None)),
             Some(BinaryOp::Add) if positive(value) => Some((Leaves::More, None)),
             Some(BinaryOp::BitOr) if literal(value) == Some(1) => Some((Leaves::One, None)),

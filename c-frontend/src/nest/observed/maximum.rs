@@ -26,7 +26,7 @@ pub(super) fn maximum<'a>(
         let (before, literals) = (maxima.len(), known);
         match &stmt.kind {
             StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
-                if is_name(target, name) && is_number(value) =>
+                if target.is_name(name) && is_number(value) =>
             {
                 known += 1;
                 starts = true;
@@ -119,7 +119,7 @@ fn merged<'a>(
         }
         _ => return None,
     };
-    if !is_name(target, name) || value.mentions(name) {
+    if !target.is_name(name) || value.mentions(name) {
         return None;
     }
     let parts = [whole(a, sum)?, whole(b, sum)?];
@@ -193,7 +193,7 @@ fn chains<'a>(
             loops.pop();
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(Some(BinaryOp::Add), target, value), .. })
-            if is_name(target, name) && is_no_less(region, value, local) =>
+            if target.is_name(name) && is_no_less(region, value, local) =>
         {
             add(value, loops, true, true);
         }
@@ -217,7 +217,7 @@ fn chains<'a>(
                 }
             }
         }
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if target.is_name(name) => {
             match &exact(region, name, value).kind {
                 ExprKind::Call(function, arguments) => {
                     let is_fmax = matches!(&function.kind, ExprKind::Name(name)
@@ -225,14 +225,14 @@ fn chains<'a>(
                             && math_function(name).is_some()
                             && !region.functions.contains_key(name));
                     match arguments.as_slice() {
-                        [a, b] if is_fmax && is_name(a, name) => add(b, loops, false, false),
-                        [a, b] if is_fmax && is_name(b, name) => add(a, loops, false, false),
+                        [a, b] if is_fmax && a.is_name(name) => add(b, loops, false, false),
+                        [a, b] if is_fmax && b.is_name(name) => add(a, loops, false, false),
                         _ => {}
                     }
                 }
                 // `m = m + d`
-                ExprKind::Binary(BinaryOp::Add, a, b) if is_name(a, name) || is_name(b, name) => {
-                    let value = if is_name(a, name) { b } else { a };
+                ExprKind::Binary(BinaryOp::Add, a, b) if a.is_name(name) || b.is_name(name) => {
+                    let value = if a.is_name(name) { b } else { a };
                     if is_no_less(region, value, local) {
                         add(value, loops, true, true);
                     }
@@ -275,10 +275,10 @@ fn added<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a Expr> {
         return None;
     };
     match (operator, &value.kind) {
-        _ if !is_name(target, name) => None,
+        _ if !target.is_name(name) => None,
         (Some(BinaryOp::Add), _) => Some(value),
-        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(a, name) => Some(b),
-        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(b, name) => Some(a),
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if a.is_name(name) => Some(b),
+        (None, ExprKind::Binary(BinaryOp::Add, a, b)) if b.is_name(name) => Some(a),
         _ => None,
     }
 }
@@ -287,14 +287,14 @@ fn added<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a Expr> {
 fn is_single(stmt: &Stmt) -> bool {
     let mut found = false;
     stmt.walk_expressions(&mut |part| {
-        found |= matches!(&part.kind, ExprKind::Call(function, _) if is_name(function, "fmaxf"));
+        found |= matches!(&part.kind, ExprKind::Call(function, _) if function.is_name("fmaxf"));
     });
     found
 }
 
 /// `d` of `d > m ? d : m`, or of `m > d ? m : d`, which takes a `d` that is no number.
 fn chosen<'a>(name: &str, condition: &Expr, then: &'a Expr, otherwise: &'a Expr) -> Option<(&'a Expr, bool)> {
-    let (value, holds, spoilt) = match (is_name(then, name), is_name(otherwise, name)) {
+    let (value, holds, spoilt) = match (then.is_name(name), otherwise.is_name(name)) {
         (_, true) => (then, greater(condition, name), false),
         (true, false) => (otherwise, less(condition, name), true),
         _ => return None,
@@ -312,7 +312,7 @@ fn assigned_to<'a>(stmt: &'a Stmt, name: &str) -> Option<&'a Expr> {
         _ => stmt,
     };
     match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if target.is_name(name) => {
             Some(value)
         }
         _ => None,
@@ -331,10 +331,10 @@ fn exact<'a>(region: &Region, name: &str, value: &'a Expr) -> &'a Expr {
 /// What is compared as greater than a name.
 fn greater<'a>(condition: &'a Expr, name: &str) -> Option<&'a Expr> {
     match &condition.kind {
-        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if is_name(right, name) => {
+        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if right.is_name(name) => {
             Some(left)
         }
-        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if is_name(left, name) => {
+        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if left.is_name(name) => {
             Some(right)
         }
         _ => None,
@@ -344,10 +344,10 @@ fn greater<'a>(condition: &'a Expr, name: &str) -> Option<&'a Expr> {
 /// What is compared as less than a name.
 fn less<'a>(condition: &'a Expr, name: &str) -> Option<&'a Expr> {
     match &condition.kind {
-        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if is_name(left, name) => {
+        ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) if left.is_name(name) => {
             Some(right)
         }
-        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if is_name(right, name) => {
+        ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) if right.is_name(name) => {
             Some(left)
         }
         _ => None,
@@ -370,8 +370,4 @@ fn is_number(expr: &Expr) -> bool {
         ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, operand) => is_number(operand),
         _ => false,
     }
-}
-
-pub(super) fn is_name(expr: &Expr, name: &str) -> bool {
-    matches!(&expr.kind, ExprKind::Name(other) if other == name)
 }

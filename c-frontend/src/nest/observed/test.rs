@@ -16,7 +16,7 @@
 use super::bits::{Keeps, number_in, replace, sides};
 use super::flag::{self, Flag};
 use super::grows::{grows_with, scales};
-use super::maximum::{Maximum, is_name, maximum, stmt_declares};
+use super::maximum::{Maximum, maximum, stmt_declares};
 use super::names;
 use super::parts::Test;
 use super::signs::{as_integers, same};
@@ -319,7 +319,7 @@ fn followed<'a>(
         let Some(at) = list[..place].iter().rposition(|stmt| assigns(stmt) > 0) else { break };
         let value = match &list[at].kind {
             StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), span })
-                if is_name(target, &name) =>
+                if target.is_name(&name) =>
             {
                 match operator {
                     None => (**value).clone(),
@@ -349,7 +349,7 @@ fn followed<'a>(
         let own = ExprKind::Cast(CType::Floating(kind), Box::new(value));
         value = step.clone();
         value.walk_mut(&mut |part| {
-            if is_name(part, of) {
+            if part.is_name(of) {
                 part.kind = own.clone();
             }
         });
