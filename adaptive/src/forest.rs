@@ -6,6 +6,7 @@
 
 use crate::limits::MOST_VARIANTS;
 use crate::ranking::Ranking;
+use crate::walk::Walk;
 use serde::{Deserialize, Serialize};
 
 /// A tree, depth first: where a feature is at most its value the next node follows, else that of `above`.
@@ -32,11 +33,31 @@ pub struct Pair {
 
 /// A forest for each pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Listed", into = "Listed")]
 pub struct Forest {
-    /// The variants that it knows.
-    pub classes: Vec<usize>,
-    /// All pairs of them.
-    pub pairs: Vec<Pair>,
+    classes: Vec<usize>,
+    pairs: Vec<Pair>,
+    /// The trees of all pairs.
+    walk: Walk,
+}
+
+/// A forest as model files have it.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    classes: Vec<usize>,
+    pairs: Vec<Pair>,
+}
+
+impl From<Listed> for Forest {
+    fn from(listed: Listed) -> Forest {
+        Forest::new(listed.classes, listed.pairs)
+    }
+}
+
+impl From<Forest> for Listed {
+    fn from(forest: Forest) -> Listed {
+        Listed { classes: forest.classes, pairs: forest.pairs }
+    }
 }
 
 impl Voter {
@@ -50,27 +71,30 @@ impl Voter {
         };
         nodes > 0 && self.value.len() == nodes && self.above.len() == nodes && (0..nodes).all(node)
     }
-
-    /// The share of the first variant.
-    pub fn share(&self, features: &[f64]) -> f64 {
-        let mut at = 0;
-        loop {
-            let (Some(&feature), Some(&value)) = (self.feature.get(at), self.value.get(at)) else {
-                return 0.5;
-            };
-            let Ok(feature) = usize::try_from(feature) else { return value };
-            let small = features.get(feature).is_some_and(|own| *own <= value);
-            let next = if small { at + 1 } else { self.above.get(at).copied().unwrap_or(0) };
-            // Every way leads forward.
-            if next <= at {
-                return 0.5;
-            }
-            at = next;
-        }
-    }
 }
 
 impl Forest {
+    /// A forest of variants that it knows, and of all pairs of them.
+    pub fn new(classes: Vec<usize>, pairs: Vec<Pair>) -> Forest {
+        let walk = Walk::new(pairs.iter().flat_map(|pair| &pair.trees));
+        Forest { classes, pairs, walk }
+    }
+
+    /// The variants that it knows.
+    pub fn classes(&self) -> &[usize] {
+        &self.classes
+    }
+
+    /// All pairs of them.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// Its trees as they are walked.
+    pub(crate) fn walk(&self) -> &Walk {
+        &self.walk
+    }
+
     /// What is wrong with it, for this many variants and features.
     ///
     /// # Errors
@@ -99,12 +123,10 @@ impl Forest {
     /// Ranks by the sum of the shares.
     pub fn rank(&self, features: &[f64], ranking: &mut Ranking) {
         let mut scores = [0.0; MOST_VARIANTS];
+        let mut first = 0;
         for pair in &self.pairs {
-            let mut sum = 0.0;
-            for tree in &pair.trees {
-                sum += tree.share(features);
-            }
-            let share = sum / pair.trees.len() as f64;
+            let share = self.walk.sum(first, pair.trees.len(), features) / pair.trees.len() as f64;
+            first += pair.trees.len();
             if pair.first < MOST_VARIANTS && pair.second < MOST_VARIANTS {
                 scores[pair.first] += share;
                 scores[pair.second] += 1.0 - share;
@@ -128,10 +150,7 @@ mod tests {
             value: value.to_vec(),
             above: above.to_vec(),
         };
-        let forest = |tree| Forest {
-            classes: vec![1, 0],
-            pairs: vec![Pair { first: 1, second: 0, trees: vec![tree] }],
-        };
+        let forest = |tree| Forest::new(vec![1, 0], vec![Pair { first: 1, second: 0, trees: vec![tree] }]);
         let good = forest(voter(&[0, -1, -1], &[2.0, 0.9, 0.2], &[2, 0, 0]));
         assert_eq!(good.check(2, 1), Ok(()));
         let best = |value: f64| {

@@ -81,6 +81,7 @@ pub mod model_file;
 pub mod ranking;
 pub mod svm;
 pub mod tree;
+mod walk;
 
 // How it is learned.
 pub mod across_folds;

@@ -119,6 +119,11 @@ impl Table {
         features.iter().map(|&feature| costs.get(feature).copied().unwrap_or(0.0)).sum::<f64>() / calls
     }
 
+    /// Whether it says what evaluating features costs.
+    pub fn has_charges(&self) -> bool {
+        self.rows.iter().any(|row| row.feature_costs.iter().any(|cost| *cost > 0.0))
+    }
+
     /// How often each variant is the best.
     pub fn label_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.variants.len()];

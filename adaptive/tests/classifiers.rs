@@ -26,6 +26,7 @@ fn machines_are_those_of_libsvm() {
             variants,
             default: 0,
             cutoff: None,
+            choosing: 0.0,
             points,
             labels,
         };

@@ -74,9 +74,9 @@ fn forests_choose_among_the_variants_that_complement_each_other() {
     let model = train(&table, &all(&table), &[0, 1], &forest()).unwrap().model;
     let Learned::Forest(own) = &model.classifier else { panic!("{model:?}") };
     assert!(
-        own.classes.len() == 12 && own.classes.contains(&17) && own.classes.contains(&3),
+        own.classes().len() == 12 && own.classes().contains(&17) && own.classes().contains(&3),
         "{:?}",
-        own.classes
+        own.classes()
     );
     assert_eq!((model.best(&[1.0, 5.0]), model.best(&[9.0, 5.0])), (17, 3));
 }

@@ -159,6 +159,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("there is no benchmark `{name}`; there are {}", known.join(", ")).into());
     }
+    // Callers are threads of the pool: one from outside sleeps while it waits, and is woken at each call.
+    rayon::scope(|_| measured(&arguments).map_err(|error| error.to_string()))?;
+    println!("written to {}", arguments.out.display());
+    Ok(())
+}
+
+/// All benchmarks that are asked for.
+fn measured(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(folder) = &arguments.store {
         std::fs::create_dir_all(folder)?;
     }
@@ -167,10 +175,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut report = Report { machine, threads, repeat: arguments.repeat, studies: Vec::new() };
     let chosen = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|own| own == name);
     for (_, run) in RUNS.iter().filter(|(name, _)| chosen(name)) {
-        report.studies.push(run(&arguments)?);
+        report.studies.push(run(arguments)?);
         // After each: what was measured for hours is not lost with what comes after it.
         std::fs::write(&arguments.out, serde_json::to_string_pretty(&report)? + "\n")?;
     }
-    println!("written to {}", arguments.out.display());
     Ok(())
 }

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Formats that store more values for each entry than this are refused.
 pub const MOST_FILL: f64 = 12.0;
+/// Entries of the smallest matrices.
+const LEAST: usize = 1000;
 /// Products of a run, of which the fastest counts.
 const REPEAT: usize = 5;
 
@@ -73,7 +75,7 @@ impl Benchmark for Spmv {
     type Argument = Multiply;
     const NAME: &'static str = "spmv";
     const UNSEEN: &'static str = "mesh";
-    const COUNTS: [usize; 2] = [54, 100];
+    const COUNTS: [usize; 2] = [432, 100];
     const LARGEST: usize = 4_000_000;
     // Those of a solver that converges well.
     const CALLS: f64 = 100.0;
@@ -95,13 +97,13 @@ impl Benchmark for Spmv {
             .feature("avg_nz_per_row", |own| features::average_length(&own.matrix))
             .feature("row_length_sd", |own| features::length_deviation(&own.matrix))
             .feature("max_deviation", |own| features::longest_deviation(&own.matrix))
-            .feature("dia_fill", |own| features::dia_fill(&own.matrix).ln())
+            .feature("dia_fill", |own| features::dia_fill_sampled(&own.matrix).ln())
             .feature("ell_fill", |own| features::ell_fill(&own.matrix).ln())
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Multiply>> {
         let make = |kind: Kind, inputs: &Inputs, random: &mut Random| {
-            let entries = size(random, 1000.min(inputs.largest), inputs.largest);
+            let entries = size(random, LEAST.min(inputs.largest), inputs.largest);
             let matrix = kind.matrix(entries, random);
             let x = (0..matrix.columns()).map(|_| random.random_range(-1.0..1.0)).collect();
             Multiply::of(Arc::new(matrix), x)

@@ -247,26 +247,27 @@ fn of_tree(tree: &Tree) -> String {
 }
 
 fn of_forest(forest: &Forest) -> String {
-    let trees = || forest.pairs.iter().flat_map(|pair| &pair.trees);
-    let roots = trees().scan(0, |next, tree| {
-        let root = *next;
-        *next += tree.feature.len();
-        Some(root)
-    });
-    let values: Vec<f64> = trees().flat_map(|tree| tree.value.iter().copied()).collect();
+    let walk = forest.walk();
+    let values: Vec<f64> = walk.nodes().map(|node| node.value).collect();
+    let mut next: Vec<String> =
+        walk.nodes().map(|node| format!("{{{}, {}}}", node.next[0], node.next[1])).collect();
+    if next.is_empty() {
+        next.push("{0, 0}".to_owned());
+    }
     filled(
         FOREST,
         &[
-            ("CLASSES", forest.classes.len().to_string()),
-            ("PAIRS", forest.pairs.len().to_string()),
-            ("CLASS_LIST", list(&forest.classes)),
-            ("FIRST", list(forest.pairs.iter().map(|pair| pair.first))),
-            ("SECOND", list(forest.pairs.iter().map(|pair| pair.second))),
-            ("TREES", list(forest.pairs.iter().map(|pair| pair.trees.len()))),
-            ("ROOTS", list(roots)),
-            ("FEATURE", list(trees().flat_map(|tree| tree.feature.iter().copied()))),
+            ("CLASSES", forest.classes().len().to_string()),
+            ("PAIRS", forest.pairs().len().to_string()),
+            ("CLASS_LIST", list(forest.classes())),
+            ("FIRST", list(forest.pairs().iter().map(|pair| pair.first))),
+            ("SECOND", list(forest.pairs().iter().map(|pair| pair.second))),
+            ("TREES", list(forest.pairs().iter().map(|pair| pair.trees.len()))),
+            ("ROOTS", list(walk.trees().map(|tree| tree.root))),
+            ("STEPS", list(walk.trees().map(|tree| tree.steps))),
+            ("FEATURE", list(walk.nodes().map(|node| node.feature))),
             ("VALUE", numbers(&values)),
-            ("ABOVE", list(trees().flat_map(|tree| tree.above.iter().copied()))),
+            ("NEXT", list(next)),
         ],
     )
 }

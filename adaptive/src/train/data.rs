@@ -21,6 +21,8 @@ pub struct Data {
     pub default: usize,
     /// The time limit, where costs are times that have one.
     pub cutoff: Option<f64>,
+    /// The share of a choice's own time that each cost is to have ([`super::TrainOptions::choosing`]).
+    pub choosing: f64,
 }
 
 /// What a run that is stopped at the time limit counts as, in time limits (PAR10).
@@ -48,6 +50,7 @@ impl Data {
             variants: table.variants.len(),
             default: table.default,
             cutoff: table.cutoff,
+            choosing: 0.0,
             places,
         }
     }
@@ -64,17 +67,27 @@ impl Data {
 
     /// How near a variant is to the best one in a row.
     pub fn performance(&self, row: usize, variant: usize) -> f64 {
-        let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant]);
+        self.net_performance(row, variant, 0.0)
+    }
+
+    /// The same with what is to be added to the variant's cost.
+    pub fn net_performance(&self, row: usize, variant: usize, more: f64) -> f64 {
+        let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant] + more);
         if cost <= best { 1.0 } else { best / cost }
     }
 
     /// What is lost where a variant runs in place of the best one, in 0 to 1: of performance; or, where there is a time limit, of
     /// ten time limits, so that the seconds of long runs count for more than those of short ones.
     pub fn loss(&self, row: usize, variant: usize) -> f64 {
+        self.net_loss(row, variant, 0.0)
+    }
+
+    /// The same with what is to be added to the variant's cost.
+    pub fn net_loss(&self, row: usize, variant: usize, more: f64) -> f64 {
         match self.cutoff {
-            None => 1.0 - self.performance(row, variant),
+            None => 1.0 - self.net_performance(row, variant, more),
             Some(cutoff) => {
-                let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant]);
+                let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant] + more);
                 (par10(cost, cutoff) - par10(best, cutoff)) / (PENALTY * cutoff)
             }
         }

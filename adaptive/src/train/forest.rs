@@ -14,6 +14,9 @@ use tuner::starchart::classes::{ClassOptions, ClassTree, grow_classes};
 /// Most variants that forests choose among: 66 pairs.
 const MOST_CHOSEN: usize = 12;
 
+/// Where choosing counts: so many times fewer trees.
+const FEWER: [usize; 3] = [1, 3, 8];
+
 /// Where runs have a time limit, the least share of the weight of a tree that a split must gain.
 const LEAST_GAIN: f64 = 1e-4;
 
@@ -31,11 +34,18 @@ impl Trainer for ForestTrainer {
         "forest"
     }
 
-    fn settings(&self, _: &Data) -> usize {
-        1
+    fn settings(&self, data: &Data) -> usize {
+        if data.choosing > 0.0 { FEWER.len() } else { 1 }
     }
 
-    fn fit(&self, data: &Data, rows: &[usize], _: usize) -> Learned {
+    fn fit(&self, data: &Data, rows: &[usize], setting: usize) -> Learned {
+        let fewer = FEWER.get(setting).copied().unwrap_or(1);
+        ForestTrainer { trees: self.trees.div_ceil(fewer), ..*self }.forest(data, rows)
+    }
+}
+
+impl ForestTrainer {
+    fn forest(&self, data: &Data, rows: &[usize]) -> Learned {
         let classes = complements(data, rows);
         let table = table_of(data, rows);
         let pair = |at: usize| classes[at + 1..].iter().map(move |&second| (at, second));
@@ -43,7 +53,7 @@ impl Trainer for ForestTrainer {
         let trained = pairs.into_par_iter();
         let pairs =
             trained.map(|(at, second)| self.pair(data, rows, table.as_ref(), classes[at], second)).collect();
-        Learned::Forest(Forest { classes, pairs })
+        Learned::Forest(Forest::new(classes, pairs))
     }
 }
 

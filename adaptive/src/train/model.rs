@@ -64,11 +64,14 @@ pub struct TrainOptions {
     pub grid: Grid,
     /// Trees of each pair of a forest.
     pub trees: usize,
+    /// The share of a choice's own time that counts with each cost, where costs are seconds: 1 / calls that one choice serves. With 0
+    /// choosing is for nothing.
+    pub choosing: f64,
 }
 
 impl Default for TrainOptions {
     fn default() -> TrainOptions {
-        TrainOptions { kind: Kind::Svm, folds: 5, seed: 0, grid: Grid::FULL, trees: 30 }
+        TrainOptions { kind: Kind::Svm, folds: 5, seed: 0, grid: Grid::FULL, trees: 30, choosing: 0.0 }
     }
 }
 
@@ -117,18 +120,20 @@ pub fn train(table: &Table, rows: &[usize], features: &[usize], options: &TrainO
         loss: mean(&|row| without.loss(row, single)),
         accuracy: mean(&|row| f64::from(u8::from(without.labels[row] == single))),
         chosen: vec![single; without.len()],
+        added: vec![0.0; without.len()],
     };
-    let learned = Learned::Forest(Forest { classes: vec![single], pairs: Vec::new() });
+    let learned = Learned::Forest(Forest::new(vec![single], Vec::new()));
     Ok(Trained { model: model_of(table, &without, &[], learned, &validated, options), validated })
 }
 
 /// As [`train`], with data at hand: rows may stand for several inputs.
 pub(crate) fn train_on(
     table: &Table,
-    data: Data,
+    mut data: Data,
     features: &[usize],
     options: &TrainOptions,
 ) -> Result<Trained> {
+    data.choosing = options.choosing;
     if data.is_empty() {
         return Err(AdaptiveError::infeasible(
             format!("no input of `{}` has a variant that solves it and all its features", table.name),

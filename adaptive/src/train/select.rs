@@ -41,13 +41,14 @@ fn performance(
     calls: f64,
     options: &TrainOptions,
 ) -> [f64; 2] {
-    let data = Data::new(table, rows, features);
+    let data = Data { choosing: options.choosing, ..Data::new(table, rows, features) };
     let draws = if data.len() < ENOUGH { DRAWS } else { 1 };
     let of_draw = |draw: u64| {
         let seed = options.seed.wrapping_add(draw);
         let (_, validated) = fit_best(&data, &TrainOptions { grid: Grid::COARSE, seed, ..*options });
-        let net = data.places.iter().zip(&validated.chosen).filter_map(|(&row, &chosen)| {
-            table.rows[row].performance(chosen, table.charge(row, features, calls))
+        let choices = validated.chosen.iter().zip(&validated.added);
+        let net = data.places.iter().zip(choices).filter_map(|(&row, (&chosen, added))| {
+            table.rows[row].performance(chosen, table.charge(row, features, calls) + added)
         });
         [validated.performance, net.sum::<f64>() / data.len().max(1) as f64]
     };

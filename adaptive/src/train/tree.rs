@@ -127,6 +127,7 @@ mod tests {
             variants: 2,
             default: 1,
             cutoff: None,
+            choosing: 0.0,
         };
         let learned = TreeTrainer.fit(&data, &[0, 1, 2], 0);
         let mut ranking = Ranking::new();

@@ -20,6 +20,8 @@ pub struct Validated {
     pub accuracy: f64,
     /// The choice for each row when it was held out.
     pub chosen: Vec<usize>,
+    /// What each choice adds to the cost ([`Data::choosing`]), which is in performance and loss.
+    pub added: Vec<f64>,
 }
 
 /// The choice of a classifier.
@@ -33,6 +35,7 @@ pub fn choose(classifier: &Learned, point: &[f64], default: usize) -> usize {
 pub fn validate(trainer: &dyn Trainer, data: &Data, folds: &[usize], setting: usize) -> Validated {
     let count = folds.iter().max().map_or(0, |last| last + 1);
     let mut chosen = vec![data.default; data.len()];
+    let mut added = vec![0.0; data.len()];
     for fold in 0..count {
         let train: Vec<usize> = (0..data.len()).filter(|&row| folds[row] != fold).collect();
         if train.is_empty() {
@@ -41,6 +44,7 @@ pub fn validate(trainer: &dyn Trainer, data: &Data, folds: &[usize], setting: us
         let classifier = trainer.fit(data, &train, setting);
         for row in (0..data.len()).filter(|&row| folds[row] == fold) {
             chosen[row] = choose(&classifier, &data.points[row], data.default);
+            added[row] = data.choosing * classifier.seconds();
         }
     }
     let mean = |value: &dyn Fn(usize) -> f64| {
@@ -48,10 +52,10 @@ pub fn validate(trainer: &dyn Trainer, data: &Data, folds: &[usize], setting: us
         let sum: f64 = (0..data.len()).map(|row| data.weights[row] * value(row)).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     };
-    let performance = mean(&|row| data.performance(row, chosen[row]));
-    let loss = mean(&|row| data.loss(row, chosen[row]));
+    let performance = mean(&|row| data.net_performance(row, chosen[row], added[row]));
+    let loss = mean(&|row| data.net_loss(row, chosen[row], added[row]));
     let accuracy = mean(&|row| f64::from(u8::from(chosen[row] == data.labels[row])));
-    Validated { setting, performance, loss, accuracy, chosen }
+    Validated { setting, performance, loss, accuracy, chosen, added }
 }
 
 /// What settings are compared by, first and then where that is equal.
@@ -83,5 +87,12 @@ pub fn best_setting(
         (0..2).find(|&at| (a[at] - b[at]).abs() > 1e-12).is_some_and(|at| a[at] > b[at])
     };
     let best = validated.into_iter().reduce(|best, other| if better(&other, &best) { other } else { best });
-    best.unwrap_or(Validated { setting: 0, performance: 0.0, loss: 1.0, accuracy: 0.0, chosen: Vec::new() })
+    best.unwrap_or(Validated {
+        setting: 0,
+        performance: 0.0,
+        loss: 1.0,
+        accuracy: 0.0,
+        chosen: Vec::new(),
+        added: Vec::new(),
+    })
 }

@@ -53,11 +53,14 @@ pub fn tune(measured: &mut Measured<'_>, inputs: &[usize], options: &TuneOptions
     let table = measured.table(&labelled);
     let rows = table.trainable();
     let all: Vec<usize> = (0..table.features.len()).collect();
+    // Where features cost something, so does the choice.
+    let choosing = if table.has_charges() { 1.0 / options.calls } else { 0.0 };
+    let own = TrainOptions { choosing, ..options.train };
     let features = match options.select && !rows.is_empty() {
-        true => select_features(&table, &rows, options.calls, &options.train)?,
+        true => select_features(&table, &rows, options.calls, &own)?,
         false => all,
     };
     let rows: Vec<usize> = (0..table.rows.len()).collect();
-    let trained = train(&table, &rows, &features, &options.train)?;
+    let trained = train(&table, &rows, &features, &own)?;
     Ok(Tuned { trained, table, features, cut_short })
 }

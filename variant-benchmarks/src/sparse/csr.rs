@@ -1,5 +1,6 @@
 //! Compressed rows, and three products with them.
 
+use super::{ALONE, four_sums};
 use nested::data::Array;
 use nested::matrix_market;
 use rayon::prelude::*;
@@ -83,6 +84,16 @@ impl Csr {
         self.offsets[row + 1] - self.offsets[row]
     }
 
+    /// The same of all rows.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.offsets.windows(2).map(|ends| ends[1] - ends[0])
+    }
+
+    /// How many entries the longest row has.
+    pub fn longest(&self) -> usize {
+        self.lengths().max().unwrap_or(0)
+    }
+
     /// Columns and values of a row.
     pub fn row(&self, row: usize) -> (&[u32], &[f64]) {
         let own = self.offsets[row]..self.offsets[row + 1];
@@ -133,25 +144,21 @@ impl Csr {
         self.each_part(parts, y, &|row| self.dot(row, x));
     }
 
-    /// The same with eight sums for each row, which fill vectors where rows are long. Sums are those of another order.
+    /// The same with four sums for each row, none of which waits for another one: rows that are long take half of the time. Sums
+    /// are those of another order. Few entries are one thread's.
     pub fn multiply_vector(&self, parts: &[usize], x: &[f64], y: &mut [f64]) {
-        self.each_part(parts, y, &|row| {
+        let dot = |row: usize| {
             let (places, values) = self.row(row);
-            let mut sums = [0.0; 8];
-            let (eights, rest) = (places.chunks_exact(8), values.chunks_exact(8));
-            let (left, last) = (eights.remainder(), rest.remainder());
-            for (places, values) in eights.zip(rest) {
-                for lane in 0..8 {
-                    sums[lane] += values[lane] * x[places[lane] as usize];
-                }
-            }
-            let tail = left.iter().zip(last).fold(0.0, |sum, (&at, value)| sum + value * x[at as usize]);
-            let [a, b, c, d, e, f, g, h] = sums;
-            ((a + b) + (c + d)) + ((e + f) + (g + h)) + tail
-        });
+            four_sums(places, values, x)
+        };
+        match self.entries() < ALONE {
+            true => y.iter_mut().enumerate().for_each(|(row, own)| *own = dot(row)),
+            false => self.each_part(parts, y, &dot),
+        }
     }
 
-    fn each_part(&self, parts: &[usize], y: &mut [f64], dot: &(dyn Fn(usize) -> f64 + Sync)) {
+    /// Rows by parts, each by one thread.
+    fn each_part(&self, parts: &[usize], y: &mut [f64], dot: &(impl Fn(usize) -> f64 + Sync)) {
         let mut rest = y;
         let mut pieces = Vec::with_capacity(parts.len());
         for bounds in parts.windows(2) {

@@ -1,7 +1,6 @@
 //! Diagonals, each stored from end to end.
 
-use super::{Csr, ROWS_AT_ONCE, features};
-use rayon::prelude::*;
+use super::{Csr, ROWS_AT_ONCE, by_chunks, features};
 use std::sync::Arc;
 
 /// A matrix by its diagonals.
@@ -36,8 +35,7 @@ impl Dia {
     /// `y = A x`.
     pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
         let (rows, columns) = (self.matrix.rows(), self.matrix.columns() as isize);
-        y.par_chunks_mut(ROWS_AT_ONCE).enumerate().for_each(|(chunk, y)| {
-            let first = chunk * ROWS_AT_ONCE;
+        by_chunks(y, ROWS_AT_ONCE, self.values.len(), |first, y| {
             y.fill(0.0);
             for (at, &diagonal) in self.diagonals.iter().enumerate() {
                 // Rows r of the chunk with 0 <= r + diagonal < columns.

@@ -2,7 +2,7 @@
 
 use super::Csr;
 use crate::benchmark::Family;
-use crate::random::Random;
+use crate::random::{Random, size};
 use rand::Rng;
 use rand::seq::SliceRandom;
 
@@ -153,7 +153,7 @@ fn power_law(entries: usize, random: &mut Random) -> Csr {
 }
 
 fn uniform(entries: usize, random: &mut Random) -> Csr {
-    let length = random.random_range(2..60_usize);
+    let length = size(random, 2, 400.min(entries));
     let rows = (entries / length).max(1);
     let mut list = Vec::new();
     for row in 0..rows {

