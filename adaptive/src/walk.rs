@@ -101,3 +101,59 @@ impl Walk {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Adds a tree that is at most so deep, and less by chance.
+    fn grown(tree: &mut Voter, deep: u32, random: &mut ChaCha8Rng) {
+        let at = tree.feature.len();
+        let leaf = deep == 0 || random.random_bool(0.2);
+        tree.feature.push(if leaf { -1 } else { random.random_range(0..3) });
+        tree.value.push(random.random_range(0.0..1.0));
+        tree.above.push(0);
+        if !leaf {
+            grown(tree, deep - 1, random);
+            tree.above[at] = tree.feature.len();
+            grown(tree, deep - 1, random);
+        }
+    }
+
+    /// The share of one tree, node by node.
+    fn share(tree: &Voter, features: &[f64]) -> f64 {
+        let mut at = 0;
+        while let Ok(feature) = usize::try_from(tree.feature[at]) {
+            at = if features[feature] <= tree.value[at] { at + 1 } else { tree.above[at] };
+        }
+        tree.value[at]
+    }
+
+    #[test]
+    fn trees_together_say_what_each_says() {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let trees: Vec<Voter> = (0..45)
+            .map(|at| {
+                let mut tree = Voter { feature: Vec::new(), value: Vec::new(), above: Vec::new() };
+                grown(&mut tree, at % 12, &mut random);
+                tree
+            })
+            .collect();
+        let walk = Walk::new(trees.iter());
+        for _ in 0..200 {
+            let mut features: [f64; 3] = std::array::from_fn(|_| random.random_range(0.0..1.0));
+            if random.random_bool(0.1) {
+                features[1] = f64::NAN;
+            }
+            for (first, count) in [(0, 45), (3, 8), (17, 1), (40, 5), (45, 0)] {
+                let own = trees[first..first + count].iter().map(|tree| share(tree, &features));
+                assert_eq!(
+                    walk.sum(first, count, &features).to_bits(),
+                    own.fold(0.0, |a, b| a + b).to_bits()
+                );
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use adaptive::tune::{
     COST, Calls, Measured, Objective, Order, Recorded, SECONDS, Stopping, TuneOptions, Workload, tune,
     tune_incrementally,
 };
-use adaptive::{AdaptiveError, CodeVariant, Context, model_file};
+use adaptive::{AdaptiveError, Classifier, CodeVariant, Context, Learned, model_file};
 use std::path::Path;
 use trials::Status;
 
@@ -181,6 +181,27 @@ fn features_that_say_nothing_alone_are_taken_together() {
         row.costs = if sides[0] == sides[1] { vec![1.0, 3.0, 5.0] } else { vec![3.0, 1.0, 5.0] };
     }
     assert_eq!(select_features(&table, &all(&table), 1.0, &coarse()).unwrap(), [0, 1]);
+}
+
+/// Of calls that take a tenth of a microsecond none can pay for a forest; of those that take seconds all can.
+#[test]
+fn choices_pay_for_themselves() {
+    let model = |seconds: f64, kind: Kind| {
+        let mut table = three(120, 21);
+        table.rows.iter_mut().flat_map(|row| &mut row.costs).for_each(|cost| *cost *= seconds);
+        let options = TrainOptions { kind, trees: 40, choosing: 1.0, ..coarse() };
+        let trained = train(&table, &all(&table), &[0, 1], &options).unwrap();
+        (trained.model.classifier, trained.validated)
+    };
+    let trees = |seconds: f64| match model(seconds, Kind::Forest).0 {
+        Learned::Forest(own) => own.pairs()[0].trees.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((trees(1e-7), trees(1.0)), (5, 40));
+    let (short, validated) = model(1e-7, Kind::Auto);
+    assert!(matches!(short, Learned::Tree(_)), "{}", short.description());
+    assert!(validated.added.iter().all(|added| *added > 0.0), "{validated:?}");
+    assert!(validated.performance < model(1.0, Kind::Auto).1.performance - 0.01, "{validated:?}");
 }
 
 #[test]

@@ -45,7 +45,8 @@ pub fn dia_fill_sampled(matrix: &Csr) -> f64 {
     let mut used: Vec<i64> = (0..rows).step_by(step).flat_map(of_row).collect();
     used.sort_unstable();
     used.dedup();
-    fill(used.len(), matrix)
+    // The rows may be empty ones.
+    fill(used.len().max(1), matrix)
 }
 
 /// Values that are stored by rows of one length for each entry; 1 without an entry.
