@@ -90,7 +90,7 @@ pub trait Benchmark {
     /// What is wrong with its result.
     fn check(argument: &Self::Argument) -> Result<(), String>;
 
-    /// Inputs of training and held-out ones, as many as Table 3.4 has.
+    /// Inputs of training and held-out ones, at least as many as Table 3.4 has.
     const COUNTS: [usize; 2];
 
     /// Elements of the largest inputs where nothing else is said.
