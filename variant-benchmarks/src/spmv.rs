@@ -47,6 +47,16 @@ impl Multiply {
         Multiply { y: vec![f64::NAN; matrix.rows()], matrix, x: Arc::new(x), reference: Arc::new(reference) }
     }
 
+    /// The matrix.
+    pub fn matrix(&self) -> &Csr {
+        &self.matrix
+    }
+
+    /// The vector.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
     /// The same product, not yet computed.
     pub fn again(&self) -> Multiply {
         Multiply {

@@ -72,6 +72,16 @@ impl Searching {
         }
     }
 
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Vertices from which it is searched.
+    pub fn sources(&self) -> &[u32] {
+        &self.sources
+    }
+
     /// Searches from all sources; only the searches count.
     fn each(&mut self, search: impl Fn(&Searching, u32, &Levels)) -> Ran {
         let levels = Levels::new(self.graph.vertices());

@@ -39,6 +39,11 @@ impl Counting {
         }
     }
 
+    /// The values.
+    pub fn values(&self) -> &[u16] {
+        &self.values
+    }
+
     fn deviation(&self) -> f64 {
         let length = SUBSAMPLE.min(self.values.len() / 4);
         let first = (self.values.len() - length) / 2;

@@ -47,6 +47,16 @@ impl Solving {
         Ok(Solving { matrix, right: Arc::new(right), x: Vec::new(), summary: OnceLock::new() })
     }
 
+    /// The matrix.
+    pub fn matrix(&self) -> &Csr {
+        &self.matrix
+    }
+
+    /// The right-hand side.
+    pub fn right(&self) -> &[f64] {
+        &self.right
+    }
+
     /// The same system, not yet solved.
     pub fn again(&self) -> Solving {
         let (matrix, right) = (Arc::clone(&self.matrix), Arc::clone(&self.right));

@@ -48,7 +48,7 @@ impl Transposing {
     }
 
     /// Rows and columns as they lie in memory: columns that lie one after the other are rows of the transposed matrix.
-    fn in_memory(&self) -> (usize, usize) {
+    pub fn in_memory(&self) -> (usize, usize) {
         if self.row_major { (self.rows, self.columns) } else { (self.columns, self.rows) }
     }
 
