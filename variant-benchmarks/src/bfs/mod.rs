@@ -46,7 +46,7 @@ impl Searching {
     }
 
     fn of(graph: Graph, sources: Vec<u32>) -> Searching {
-        let levels = Levels::new(graph.vertices());
+        let mut levels = Levels::new(graph.vertices());
         let reference = sources.iter().map(|&source| {
             levels.clear();
             serial(&graph, source, &levels);
@@ -82,15 +82,22 @@ impl Searching {
         &self.sources
     }
 
-    /// Searches from all sources; only the searches count.
-    fn each(&mut self, search: impl Fn(&Searching, u32, &Levels)) -> Ran {
-        let levels = Levels::new(self.graph.vertices());
-        let (mut found, mut each) = (Vec::new(), 0.0);
-        for &source in &*self.sources {
-            levels.clear();
-            each += timed(|| search(self, source, &levels)).1;
-            found.push(levels.fingerprint());
-        }
+    /// Searches from all sources, in a thread of the pool; what looks at the levels afterwards does not count.
+    fn each(&mut self, search: impl Fn(&Searching, u32, &Levels) + Sync) -> Ran {
+        let searches = || {
+            let mut levels = Levels::new(self.graph.vertices());
+            let (mut found, mut each) = (Vec::new(), 0.0);
+            for &source in &*self.sources {
+                each += timed(|| {
+                    levels.clear();
+                    search(self, source, &levels);
+                })
+                .1;
+                found.push(levels.fingerprint());
+            }
+            (found, each)
+        };
+        let (found, each) = rayon::scope(|_| searches());
         self.found = found;
         Ok(Spent { once: 0.0, each })
     }

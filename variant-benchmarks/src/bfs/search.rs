@@ -3,12 +3,12 @@
 use super::Graph;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Barrier, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 /// The level of a vertex that was not reached.
 pub const UNREACHED: u32 = u32::MAX;
 /// Entries of a frontier that are not worth another thread.
-const ALONE: usize = 256;
+const ALONE: usize = 1024;
 
 /// How many edges the way from the source to each vertex has at least.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ impl Levels {
     }
 
     /// Forgets what was reached.
-    pub fn clear(&self) {
-        self.0.iter().for_each(|level| level.store(UNREACHED, Ordering::Relaxed));
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(|level| *level.get_mut() = UNREACHED);
     }
 
     /// The level of a vertex.
@@ -30,12 +30,23 @@ impl Levels {
         self.0[vertex as usize].load(Ordering::Relaxed)
     }
 
-    /// Reaches a vertex; false where another one had it.
-    fn claim(&self, vertex: u32, level: u32) -> bool {
+    /// Reaches a vertex that no other thread reaches meanwhile.
+    fn set(&self, vertex: u32, level: u32) {
+        self.0[vertex as usize].store(level, Ordering::Relaxed);
+    }
+
+    /// Reaches a vertex; false where another one had it. Where threads are several, one of them gets it.
+    fn claim<const SEVERAL: bool>(&self, vertex: u32, level: u32) -> bool {
         let own = &self.0[vertex as usize];
         // Most are reached already: looking is cheaper than swapping.
-        own.load(Ordering::Relaxed) == UNREACHED
-            && own.compare_exchange(UNREACHED, level, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        if own.load(Ordering::Relaxed) != UNREACHED {
+            return false;
+        }
+        if SEVERAL {
+            return own.compare_exchange(UNREACHED, level, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        }
+        own.store(level, Ordering::Relaxed);
+        true
     }
 
     /// A number that other levels hardly have.
@@ -63,14 +74,27 @@ pub enum Way {
 /// A step: from a part of a frontier to a part of the next one.
 type Step = fn(&Graph, &Levels, &[u32], u32, &mut Vec<u32>);
 
-fn expand_contract(graph: &Graph, levels: &Levels, own: &[u32], level: u32, next: &mut Vec<u32>) {
+fn expand_contract<const SEVERAL: bool>(
+    graph: &Graph,
+    levels: &Levels,
+    own: &[u32],
+    level: u32,
+    next: &mut Vec<u32>,
+) {
     for &vertex in own {
-        next.extend(graph.neighbours(vertex).iter().filter(|end| levels.claim(**end, level)));
+        let ends = graph.neighbours(vertex).iter();
+        next.extend(ends.filter(|end| levels.claim::<SEVERAL>(**end, level)));
     }
 }
 
-fn contract_expand(graph: &Graph, levels: &Levels, own: &[u32], level: u32, next: &mut Vec<u32>) {
-    for &vertex in own.iter().filter(|end| levels.claim(**end, level)) {
+fn contract_expand<const SEVERAL: bool>(
+    graph: &Graph,
+    levels: &Levels,
+    own: &[u32],
+    level: u32,
+    next: &mut Vec<u32>,
+) {
+    for &vertex in own.iter().filter(|end| levels.claim::<SEVERAL>(**end, level)) {
         next.extend(graph.neighbours(vertex));
     }
 }
@@ -79,16 +103,17 @@ fn expand(graph: &Graph, _: &Levels, own: &[u32], _: u32, next: &mut Vec<u32>) {
     own.iter().for_each(|&vertex| next.extend(graph.neighbours(vertex)));
 }
 
-fn contract(_: &Graph, levels: &Levels, own: &[u32], level: u32, next: &mut Vec<u32>) {
-    next.extend(own.iter().filter(|end| levels.claim(**end, level)));
+fn contract<const SEVERAL: bool>(_: &Graph, levels: &Levels, own: &[u32], level: u32, next: &mut Vec<u32>) {
+    next.extend(own.iter().filter(|end| levels.claim::<SEVERAL>(**end, level)));
 }
 
 impl Way {
-    fn steps(self) -> &'static [Step] {
+    /// What makes the next frontier, by one thread or by several.
+    fn steps<const SEVERAL: bool>(self) -> &'static [Step] {
         match self {
-            Way::ExpandContract => &[expand_contract],
-            Way::ContractExpand => &[contract_expand],
-            Way::TwoPhase => &[expand, contract],
+            Way::ExpandContract => &[expand_contract::<SEVERAL>],
+            Way::ContractExpand => &[contract_expand::<SEVERAL>],
+            Way::TwoPhase => &[expand, contract::<SEVERAL>],
         }
     }
 
@@ -97,7 +122,7 @@ impl Way {
         match self {
             Way::ContractExpand => 0,
             Way::ExpandContract | Way::TwoPhase => {
-                levels.claim(source, 0);
+                levels.set(source, 0);
                 1
             }
         }
@@ -106,62 +131,137 @@ impl Way {
 
 /// One thread and a queue: what the levels mean.
 pub fn serial(graph: &Graph, source: u32, levels: &Levels) {
-    levels.claim(source, 0);
+    levels.set(source, 0);
     let mut queue = vec![source];
     let mut at = 0;
     while at < queue.len() {
         let vertex = queue[at];
         let level = levels.get(vertex) + 1;
-        queue.extend(graph.neighbours(vertex).iter().filter(|end| levels.claim(**end, level)));
+        queue.extend(graph.neighbours(vertex).iter().filter(|end| levels.claim::<false>(**end, level)));
         at += 1;
     }
 }
 
-/// A parallel call for each step.
+/// A frontier, and the room that the next one is made in.
+struct Frontier {
+    own: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Frontier {
+    fn of(source: u32) -> Frontier {
+        Frontier { own: vec![source], next: Vec::new() }
+    }
+
+    /// The next one, by this thread.
+    fn alone(&mut self, graph: &Graph, levels: &Levels, level: u32, step: Step) {
+        self.next.clear();
+        step(graph, levels, &self.own, level, &mut self.next);
+        std::mem::swap(&mut self.own, &mut self.next);
+    }
+
+    /// The next one, by a parallel call.
+    fn called(&mut self, graph: &Graph, levels: &Levels, level: u32, step: Step) {
+        let each = self.own.len().div_ceil(4 * rayon::current_num_threads()).max(ALONE / 4);
+        let one = |own: &[u32]| {
+            let mut next = Vec::new();
+            step(graph, levels, own, level, &mut next);
+            next
+        };
+        let parts: Vec<Vec<u32>> = self.own.par_chunks(each).map(one).collect();
+        self.own.clear();
+        parts.iter().for_each(|part| self.own.extend(part));
+    }
+}
+
+/// A parallel call for each step that is worth it.
 pub fn iterative(graph: &Graph, way: Way, source: u32, levels: &Levels) {
-    let mut frontier = vec![source];
+    let mut frontier = Frontier::of(source);
     let mut level = way.begin(levels, source);
-    while !frontier.is_empty() {
-        for step in way.steps() {
-            frontier = stepped(graph, levels, &frontier, level, *step);
+    while !frontier.own.is_empty() {
+        for (one, several) in way.steps::<false>().iter().zip(way.steps::<true>()) {
+            match frontier.own.len() <= ALONE {
+                true => frontier.alone(graph, levels, level, *one),
+                false => frontier.called(graph, levels, level, *several),
+            }
         }
         level += 1;
     }
 }
 
-fn stepped(graph: &Graph, levels: &Levels, frontier: &[u32], level: u32, step: Step) -> Vec<u32> {
-    let each = frontier.len().div_ceil(4 * rayon::current_num_threads()).max(ALONE);
-    let parts: Vec<Vec<u32>> = frontier
-        .par_chunks(each)
-        .map(|own| {
-            let mut next = Vec::new();
-            step(graph, levels, own, level, &mut next);
-            next
-        })
-        .collect();
-    parts.concat()
+/// Entries of a frontier for which threads are started, and from which on they are not needed any more.
+const MANY: usize = 8 * ALONE;
+const FEW: usize = 2 * ALONE;
+
+/// Threads that walk through steps, with a barrier after each; small frontiers at the beginning and at the end are for one.
+pub fn fused(graph: &Graph, way: Way, source: u32, levels: &Levels) {
+    let mut frontier = Frontier::of(source);
+    let mut level = way.begin(levels, source);
+    while !frontier.own.is_empty() {
+        if frontier.own.len() >= MANY && rayon::current_num_threads() > 1 {
+            (frontier.own, level) = together(graph, way, frontier.own, level, levels);
+            continue;
+        }
+        way.steps::<false>().iter().for_each(|step| frontier.alone(graph, levels, level, *step));
+        level += 1;
+    }
 }
 
-/// Threads that walk through all steps, with a barrier after each.
-pub fn fused(graph: &Graph, way: Way, source: u32, levels: &Levels) {
+/// Where threads wait for each other.
+struct Meeting {
+    threads: usize,
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+}
+
+impl Meeting {
+    /// So many looks are cheaper than giving the processor away.
+    const LOOKS: usize = 2000;
+
+    /// Waits until all threads are here. What they wrote before, all see behind it.
+    fn wait(&self) {
+        let round = self.round.load(Ordering::Relaxed);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round + 1, Ordering::Release);
+            return;
+        }
+        let mut looks = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            looks += 1;
+            match looks < Meeting::LOOKS {
+                true => std::hint::spin_loop(),
+                false => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+/// Walks with all threads until the frontier has few entries; that one, and the next level.
+fn together(graph: &Graph, way: Way, frontier: Vec<u32>, level: u32, levels: &Levels) -> (Vec<u32>, u32) {
     let threads = rayon::current_num_threads();
-    let first = way.begin(levels, source);
     // Each thread writes a list of its own; all read those that were written in the step before.
     let lists: [Vec<RwLock<Vec<u32>>>; 2] =
         std::array::from_fn(|_| (0..threads).map(|_| RwLock::new(Vec::new())).collect());
-    *lists[0][0].write().unwrap_or_else(PoisonError::into_inner) = vec![source];
-    let barrier = Barrier::new(threads);
-    let walk = |thread: usize| {
-        let (mut level, mut side) = (first, 0);
+    *lists[0][0].write().unwrap_or_else(PoisonError::into_inner) = frontier;
+    let meeting = Meeting { threads, arrived: AtomicUsize::new(0), round: AtomicUsize::new(0) };
+    let (lists, meeting) = (&lists, &meeting);
+    let walk = move |thread: usize| {
+        let (mut level, mut side) = (level, 0);
         loop {
-            for step in way.steps() {
+            for (at, step) in way.steps::<true>().iter().enumerate() {
                 let read: Vec<_> = lists[side]
                     .iter()
                     .map(|own| own.read().unwrap_or_else(PoisonError::into_inner))
                     .collect();
                 let total: usize = read.iter().map(|own| own.len()).sum();
-                if total == 0 {
-                    return;
+                if at == 0 && total < FEW {
+                    let all = if thread == 0 {
+                        read.iter().flat_map(|own| own.iter().copied()).collect()
+                    } else {
+                        Vec::new()
+                    };
+                    return (all, level);
                 }
                 let mut next = lists[1 - side][thread].write().unwrap_or_else(PoisonError::into_inner);
                 next.clear();
@@ -173,7 +273,7 @@ pub fn fused(graph: &Graph, way: Way, source: u32, levels: &Levels) {
                     before += own.len();
                 }
                 drop((next, read));
-                barrier.wait();
+                meeting.wait();
                 side = 1 - side;
             }
             level += 1;
@@ -181,8 +281,26 @@ pub fn fused(graph: &Graph, way: Way, source: u32, levels: &Levels) {
     };
     std::thread::scope(|scope| {
         (1..threads).for_each(|thread| drop(scope.spawn(move || walk(thread))));
-        walk(0);
-    });
+        walk(0)
+    })
+}
+
+/// A set of vertices: a bit for each.
+type Bits = Vec<u64>;
+
+fn has(bits: &[u64], vertex: u32) -> bool {
+    bits[vertex as usize / 64] >> (vertex % 64) & 1 == 1
+}
+
+/// The vertices of a word of a set.
+fn members(word: usize, mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (bits != 0).then(|| {
+            let bit = bits.trailing_zeros();
+            bits &= bits - 1;
+            word as u32 * 64 + bit
+        })
+    })
 }
 
 /// From a frontier to its neighbours, and, where it is large, from all others to the frontier.
@@ -191,38 +309,66 @@ pub fn direction_optimising(graph: &Graph, incoming: &Graph, source: u32, levels
     const EDGES: usize = 14;
     const VERTICES: usize = 24;
     let vertices = graph.vertices();
-    levels.claim(source, 0);
-    let (mut frontier, mut level, mut unexplored) = (vec![source], 1, graph.edges());
-    while !frontier.is_empty() {
-        let edges: usize = frontier.iter().map(|&vertex| graph.degree(vertex)).sum();
+    levels.set(source, 0);
+    let (mut frontier, mut level, mut unexplored) = (Frontier::of(source), 1, graph.edges());
+    while !frontier.own.is_empty() {
+        let degree = |vertex: &u32| graph.degree(*vertex);
+        let edges: usize = frontier.own.iter().map(degree).sum();
         unexplored = unexplored.saturating_sub(edges);
-        if EDGES * edges <= unexplored {
-            frontier = stepped(graph, levels, &frontier, level, expand_contract);
+        // Neither where there are few edges from here, nor where it would be left at once.
+        if EDGES * edges <= unexplored || frontier.own.len() * VERTICES <= vertices {
+            match frontier.own.len() <= ALONE {
+                true => frontier.alone(graph, levels, level, expand_contract::<false>),
+                false => frontier.called(graph, levels, level, expand_contract::<true>),
+            }
             level += 1;
             continue;
         }
+        let mut front = vec![0; vertices.div_ceil(64)];
+        frontier.own.iter().for_each(|&vertex| front[vertex as usize / 64] |= 1 << (vertex % 64));
+        let (mut open, mut next) = (unreached(levels, vertices), front.clone());
+        let mut before = frontier.own.len();
         loop {
-            let reached = AtomicUsize::new(0);
-            let from = |vertices: std::ops::Range<usize>| {
-                let new = vertices.filter(|&vertex| {
-                    let vertex = vertex as u32;
-                    levels.get(vertex) == UNREACHED
-                        && incoming.neighbours(vertex).iter().any(|&other| levels.get(other) == level - 1)
-                        && levels.claim(vertex, level)
-                });
-                reached.fetch_add(new.count(), Ordering::Relaxed);
-            };
-            let each = vertices.div_ceil(4 * rayon::current_num_threads()).max(ALONE);
-            (0..vertices.div_ceil(each))
-                .into_par_iter()
-                .for_each(|part| from(part * each..((part + 1) * each).min(vertices)));
+            let reached = turned_step(incoming, levels, &front, &mut open, &mut next, level);
+            std::mem::swap(&mut front, &mut next);
             level += 1;
-            if reached.into_inner() * VERTICES <= vertices {
+            if reached < before && reached * VERTICES <= vertices {
                 break;
             }
+            before = reached;
         }
-        let last = level - 1;
-        frontier =
-            (0..vertices as u32).into_par_iter().filter(|&vertex| levels.get(vertex) == last).collect();
+        frontier.own.clear();
+        frontier.own.extend(front.iter().enumerate().flat_map(|(word, bits)| members(word, *bits)));
     }
+}
+
+/// The vertices that were not reached.
+fn unreached(levels: &Levels, vertices: usize) -> Bits {
+    let bit = |vertex: usize| u64::from(levels.get(vertex as u32) == UNREACHED) << (vertex % 64);
+    let word =
+        |word: usize| (64 * word..(64 * word + 64).min(vertices)).map(bit).fold(0, |sum, bit| sum | bit);
+    (0..vertices.div_ceil(64)).into_par_iter().with_min_len(ALONE / 64).map(word).collect()
+}
+
+/// Reaches what has a neighbour in front; how many that are.
+fn turned_step(
+    incoming: &Graph,
+    levels: &Levels,
+    front: &[u64],
+    open: &mut [u64],
+    next: &mut [u64],
+    level: u32,
+) -> usize {
+    let one = |(word, (open, next)): (usize, (&mut u64, &mut u64))| {
+        let mut found = 0;
+        for vertex in members(word, *open) {
+            if incoming.neighbours(vertex).iter().any(|&other| has(front, other)) {
+                levels.set(vertex, level);
+                found |= 1 << (vertex % 64);
+            }
+        }
+        (*open, *next) = (*open & !found, found);
+        found.count_ones() as usize
+    };
+    open.par_iter_mut().zip(next).enumerate().with_min_len(ALONE / 64).map(one).sum()
 }

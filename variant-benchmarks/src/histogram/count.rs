@@ -12,7 +12,7 @@ pub enum Share {
     Dynamic,
 }
 
-/// Values of a block of the queue.
+/// Values of a block of the queue, and of those that are sorted at once.
 const BLOCK: usize = 1 << 13;
 
 /// Each thread's state, made by `new`, after `work` on the values that it took.
@@ -48,49 +48,159 @@ fn shared<S: Send>(
     }
 }
 
-/// Each thread counts for itself; the counts are added.
-pub fn private(values: &[u16], counts: &mut [u32], share: Share) {
-    let bins = counts.len();
-    let own = shared(
-        values,
-        share,
-        || vec![0; bins],
-        |own: &mut Vec<u32>, values| {
-            values.iter().for_each(|&value| own[usize::from(value)] += 1);
-        },
-    );
+/// The sum of all threads' counts, of which each has one table or several, one behind the other.
+fn summed(counts: &mut [u32], own: &[Vec<u32>]) {
     counts.fill(0);
-    for own in own {
-        counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+    let bins = counts.len().max(1);
+    for table in own.iter().flat_map(|own| own.chunks(bins)) {
+        counts.iter_mut().zip(table).for_each(|(sum, own)| *sum += own);
     }
 }
 
-/// All threads count in one place.
-pub fn atomic(values: &[u16], counts: &mut [u32], share: Share) {
-    let all: Vec<AtomicU32> = counts.iter().map(|_| AtomicU32::new(0)).collect();
-    shared(
+/// Tables of each thread: neighbours that are the same are counted in different ones, for a count waits until the one before it in
+/// its place is stored. Where there are few values for each bin, more tables would cost more than they save.
+fn tables(values: usize, bins: usize) -> usize {
+    match values / bins.max(1) {
+        ..64 => 1,
+        _ if bins <= 1 << 10 => 4,
+        _ => 2,
+    }
+}
+
+/// Counts in so many tables, one behind the other.
+fn count_in<const TABLES: usize>(own: &mut [u32], values: &[u16]) {
+    let bins = own.len() / TABLES;
+    let mut rest = own;
+    let mut tables: [&mut [u32]; TABLES] = std::array::from_fn(|_| {
+        let (table, behind) = std::mem::take(&mut rest).split_at_mut(bins);
+        rest = behind;
+        table
+    });
+    let groups = values.chunks_exact(TABLES);
+    groups.remainder().iter().for_each(|&value| tables[0][usize::from(value)] += 1);
+    for group in groups {
+        for (table, &value) in tables.iter_mut().zip(group) {
+            table[usize::from(value)] += 1;
+        }
+    }
+}
+
+/// Each thread counts for itself; the counts are added.
+pub fn private(values: &[u16], counts: &mut [u32], share: Share) {
+    let tables = tables(values.len() / rayon::current_num_threads(), counts.len());
+    let count = match tables {
+        1 => count_in::<1>,
+        2 => count_in::<2>,
+        _ => count_in::<4>,
+    };
+    let own = shared(
         values,
         share,
-        || (),
-        |(), values| {
-            for &value in values {
-                all[usize::from(value)].fetch_add(1, Ordering::Relaxed);
-            }
-        },
+        || vec![0; tables * counts.len()],
+        |own: &mut Vec<u32>, values| count(own, values),
     );
+    summed(counts, &own);
+}
+
+/// All threads count in one place; values that are the same as those before them, at once.
+pub fn atomic(values: &[u16], counts: &mut [u32], share: Share) {
+    let all: Vec<AtomicU32> = counts.iter().map(|_| AtomicU32::new(0)).collect();
+    let add = |value: u16, length: u32| {
+        all[usize::from(value)].fetch_add(length, Ordering::Relaxed);
+    };
+    let count = |(): &mut (), values: &[u16]| {
+        let Some((&first, rest)) = values.split_first() else { return };
+        let (mut last, mut length) = (first, 1);
+        for &value in rest {
+            if value != last {
+                add(last, length);
+                (last, length) = (value, 0);
+            }
+            length += 1;
+        }
+        add(last, length);
+    };
+    shared(values, share, || (), count);
     counts.iter_mut().zip(all).for_each(|(count, own)| *count = own.into_inner());
 }
 
-/// Values are sorted; then the lengths of runs are added.
+/// A thread's room to sort in, and what it has counted.
+struct Sorting {
+    room: [Vec<u16>; 3],
+    counts: Vec<u32>,
+}
+
+/// Values are sorted, block by block; then the lengths of runs are added.
 pub fn sorted(values: &[u16], counts: &mut [u32], share: Share) {
-    let all: Vec<AtomicU32> = counts.iter().map(|_| AtomicU32::new(0)).collect();
-    shared(values, share, Vec::new, |copy: &mut Vec<u16>, values| {
-        copy.clear();
-        copy.extend_from_slice(values);
-        copy.sort_unstable();
-        for run in copy.chunk_by(|a, b| a == b) {
-            all[usize::from(run[0])].fetch_add(run.len() as u32, Ordering::Relaxed);
+    let bins = counts.len();
+    let new = || Sorting { room: std::array::from_fn(|_| vec![0; BLOCK]), counts: vec![0; bins] };
+    let own = shared(values, share, new, |own: &mut Sorting, values| {
+        for block in values.chunks(BLOCK) {
+            let [one, other, starts] = &mut own.room;
+            let ascending = sort_block(block, &mut one[..block.len()], &mut other[..block.len()], bins);
+            let runs = runs(ascending, starts);
+            for (at, &start) in runs.iter().enumerate() {
+                let end = runs.get(at + 1).map_or(block.len(), |end| usize::from(*end));
+                own.counts[usize::from(ascending[usize::from(start)])] += (end - usize::from(start)) as u32;
+            }
         }
     });
-    counts.iter_mut().zip(all).for_each(|(count, own)| *count = own.into_inner());
+    let own: Vec<Vec<u32>> = own.into_iter().map(|own| own.counts).collect();
+    summed(counts, &own);
+}
+
+/// A block in order: digit by digit, of eight bits, or by comparing, which is faster where most values are the same.
+fn sort_block<'a>(block: &[u16], one: &'a mut [u16], other: &'a mut [u16], bins: usize) -> &'a [u16] {
+    let mut lengths = digits(block, 0);
+    if lengths.iter().any(|length| 2 * length > block.len()) {
+        one.copy_from_slice(block);
+        one.sort_unstable();
+        return one;
+    }
+    by_digit(block, one, 0, &mut lengths);
+    if bins <= 256 {
+        return one;
+    }
+    by_digit(one, other, 8, &mut digits(one, 8));
+    other
+}
+
+/// Where runs of the same value begin, found without a branch: where there are many, nobody can foretell them.
+fn runs<'a>(ascending: &[u16], starts: &'a mut [u16]) -> &'a [u16] {
+    let mut count = usize::from(!ascending.is_empty());
+    starts[0] = 0;
+    for (at, pair) in ascending.windows(2).enumerate() {
+        starts[count] = at as u16 + 1;
+        count += usize::from(pair[0] != pair[1]);
+    }
+    &starts[..count]
+}
+
+fn digit(value: u16, shift: u32) -> usize {
+    usize::from(value >> shift & 255)
+}
+
+/// How often each digit is there.
+fn digits(values: &[u16], shift: u32) -> [usize; 256] {
+    let mut both = [[0; 256]; 2];
+    let pairs = values.chunks_exact(2);
+    pairs.remainder().iter().for_each(|&value| both[0][digit(value, shift)] += 1);
+    for pair in pairs {
+        both[0][digit(pair[0], shift)] += 1;
+        both[1][digit(pair[1], shift)] += 1;
+    }
+    std::array::from_fn(|digit| both[0][digit] + both[1][digit])
+}
+
+/// Values in the order of their digits, of which there are so many each.
+fn by_digit(from: &[u16], to: &mut [u16], shift: u32, lengths: &mut [usize; 256]) {
+    let mut first = 0;
+    for length in lengths.iter_mut() {
+        (*length, first) = (first, first + *length);
+    }
+    for &value in from {
+        let place = &mut lengths[digit(value, shift)];
+        to[*place] = value;
+        *place += 1;
+    }
 }

@@ -5,36 +5,81 @@ pub trait Key: Copy + Default + Send + Sync + PartialEq + std::fmt::Debug + 'sta
     /// How many bits it has.
     const BITS: u32;
 
-    /// An integer in the same order: negative numbers have all bits turned, others the sign.
+    /// An integer of as many bits.
+    type Bits: Copy + Ord + Send + Sync;
+
+    /// Its bits.
+    fn bits(self) -> Self::Bits;
+
+    /// The number of these bits.
+    fn of_bits(bits: Self::Bits) -> Self;
+
+    /// A number whose bits are an integer in the same order: negative numbers have all bits turned, others the sign.
+    fn ranked(self) -> Self;
+
+    /// The number that was ranked.
+    fn unranked(self) -> Self;
+
+    /// The integer of [`Key::ranked`].
     fn rank(self) -> u64;
 
     /// Whether it comes before another one.
-    fn before(self, other: Self) -> bool;
+    fn before(self, other: Self) -> bool {
+        self.ranked().bits() < other.ranked().bits()
+    }
 }
 
 impl Key for f32 {
     const BITS: u32 = 32;
+    type Bits = u32;
 
-    fn rank(self) -> u64 {
-        let bits = self.to_bits();
-        u64::from(bits ^ ((bits as i32 >> 31) as u32 | 1 << 31))
+    fn bits(self) -> u32 {
+        self.to_bits()
     }
 
-    fn before(self, other: f32) -> bool {
-        self.total_cmp(&other).is_lt()
+    fn of_bits(bits: u32) -> f32 {
+        f32::from_bits(bits)
+    }
+
+    fn ranked(self) -> f32 {
+        let bits = self.to_bits();
+        f32::from_bits(bits ^ ((bits as i32 >> 31) as u32 | 1 << 31))
+    }
+
+    fn unranked(self) -> f32 {
+        let bits = self.to_bits();
+        f32::from_bits(bits ^ ((!bits as i32 >> 31) as u32 | 1 << 31))
+    }
+
+    fn rank(self) -> u64 {
+        u64::from(self.ranked().to_bits())
     }
 }
 
 impl Key for f64 {
     const BITS: u32 = 64;
+    type Bits = u64;
 
-    fn rank(self) -> u64 {
-        let bits = self.to_bits();
-        bits ^ ((bits as i64 >> 63) as u64 | 1 << 63)
+    fn bits(self) -> u64 {
+        self.to_bits()
     }
 
-    fn before(self, other: f64) -> bool {
-        self.total_cmp(&other).is_lt()
+    fn of_bits(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+
+    fn ranked(self) -> f64 {
+        let bits = self.to_bits();
+        f64::from_bits(bits ^ ((bits as i64 >> 63) as u64 | 1 << 63))
+    }
+
+    fn unranked(self) -> f64 {
+        let bits = self.to_bits();
+        f64::from_bits(bits ^ ((!bits as i64 >> 63) as u64 | 1 << 63))
+    }
+
+    fn rank(self) -> u64 {
+        self.ranked().to_bits()
     }
 }
 

@@ -12,8 +12,11 @@ use super::num::gcd;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Columns that are moved together: as many as a line of the cache has.
-const TOGETHER: usize = 8;
+/// Columns that are moved together at least: as many as a line of the cache has.
+const LINE: usize = 8;
+/// The most, and the numbers of them that the second cache holds.
+const MOST: usize = 64;
+const ROOM: usize = 1 << 15;
 
 /// Sizes of a decomposition.
 #[derive(Debug, Clone, Copy)]
@@ -32,19 +35,19 @@ impl Sizes {
         Sizes { m, n, a: m / c, b: n / c, c }
     }
 
-    /// The row from which element i of a turned column j comes.
-    pub(super) fn turned(self, i: usize, j: usize) -> usize {
-        (i + j / self.b) % self.m
-    }
-
-    /// The column to which element j of row i goes.
-    pub(super) fn scattered(self, i: usize, j: usize) -> usize {
-        ((i + j / self.b) % self.m + j * self.m) % self.n
-    }
-
-    /// The row from which element i of column j is gathered.
-    pub(super) fn gathered(self, i: usize, j: usize) -> usize {
-        (j + i * self.n - i / self.a) % self.m
+    /// The rows from which the elements of column 0 are gathered; those of column j are j rows behind them.
+    fn gathered(self) -> Vec<usize> {
+        let (mut rows, mut at) = (Vec::with_capacity(self.m), 0);
+        for i in 0..self.m {
+            // i n - i / a, modulo m.
+            if i > 0 && i.is_multiple_of(self.a) {
+                at = if at == 0 { self.m - 1 } else { at - 1 };
+            }
+            rows.push(at);
+            at += self.n % self.m;
+            at -= if at >= self.m { self.m } else { 0 };
+        }
+        rows
     }
 }
 
@@ -55,45 +58,79 @@ enum Move {
     To,
 }
 
-/// Permutes each column.
-fn columns(elements: &Elements, sizes: Sizes, way: Move, place: impl Fn(usize, usize) -> usize + Sync) {
+/// Permutes each column: element i of column j has to do with the row that is `offset(j)` behind `rows[i]`. What is in memory is read
+/// and written row by row; the permutation is of what the cache holds.
+fn columns(
+    elements: &Elements,
+    sizes: Sizes,
+    way: Move,
+    rows: &[usize],
+    offset: impl Fn(usize) -> usize + Sync,
+) {
     let Sizes { m, n, .. } = sizes;
-    (0..n.div_ceil(TOGETHER)).into_par_iter().for_each_init(
-        || vec![0; m * TOGETHER],
+    let width = (ROOM / m / LINE * LINE).clamp(LINE, MOST).min(n);
+    (0..n.div_ceil(width)).into_par_iter().for_each_init(
+        || vec![0; m * width],
         |room, part| {
-            let own = part * TOGETHER..((part + 1) * TOGETHER).min(n);
-            for i in 0..m {
-                for j in own.clone() {
-                    let (from, to) = match way {
-                        Move::From => (place(i, j), i),
-                        Move::To => (i, place(i, j)),
-                    };
-                    room[to * TOGETHER + j - own.start] = elements[from * n + j].load(Relaxed);
+            let own = part * width..((part + 1) * width).min(n);
+            let offsets: Vec<usize> = own.clone().map(|j| offset(j) % m).collect();
+            let row = |i: usize| &elements[i * n + own.start..i * n + own.end];
+            let place = |i: usize, column: usize| {
+                let at = rows[i] + offsets[column];
+                (at - if at >= m { m } else { 0 }) * width + column
+            };
+            match way {
+                Move::From => {
+                    for (i, room) in room.chunks_exact_mut(width).enumerate() {
+                        room.iter_mut().zip(row(i)).for_each(|(own, element)| *own = element.load(Relaxed));
+                    }
+                    for i in 0..m {
+                        let each = row(i).iter().enumerate();
+                        each.for_each(|(column, element)| element.store(room[place(i, column)], Relaxed));
+                    }
                 }
-            }
-            for i in 0..m {
-                for j in own.clone() {
-                    elements[i * n + j].store(room[i * TOGETHER + j - own.start], Relaxed);
+                Move::To => {
+                    for i in 0..m {
+                        let each = row(i).iter().enumerate();
+                        each.for_each(|(column, element)| room[place(i, column)] = element.load(Relaxed));
+                    }
+                    for (i, room) in room.chunks_exact(width).enumerate() {
+                        row(i).iter().zip(room).for_each(|(element, own)| element.store(*own, Relaxed));
+                    }
                 }
             }
         },
     );
 }
 
-/// Permutes each row.
-fn rows(elements: &Elements, sizes: Sizes, way: Move, place: impl Fn(usize, usize) -> usize + Sync) {
-    let Sizes { m, n, .. } = sizes;
+/// Permutes each row as the decomposition says.
+fn rows(elements: &Elements, sizes: Sizes, way: Move) {
+    let Sizes { m, n, b, .. } = sizes;
     // So many rows that a task is worth its while.
     let each = (4096 / n).max(1);
+    let step = m % n;
     (0..m.div_ceil(each)).into_par_iter().for_each_init(
         || vec![0; n],
         |room, part| {
             for i in part * each..((part + 1) * each).min(m) {
                 let row = &elements[i * n..(i + 1) * n];
-                for (j, element) in row.iter().enumerate() {
-                    match way {
-                        Move::From => room[j] = row[place(i, j)].load(Relaxed),
-                        Move::To => room[place(i, j)] = element.load(Relaxed),
+                // Of (i + j / b) mod m, and the same modulo n: where every b-th column goes, for b m is a multiple of n.
+                let (mut turned, mut first) = (i, i % n);
+                for start in (0..n).step_by(b) {
+                    let mut place = first;
+                    for j in start..start + b {
+                        match way {
+                            Move::From => room[j] = row[place].load(Relaxed),
+                            Move::To => room[place] = row[j].load(Relaxed),
+                        }
+                        place += step;
+                        place -= if place >= n { n } else { 0 };
+                    }
+                    (turned, first) = (turned + 1, first + 1);
+                    if turned == m {
+                        (turned, first) = (0, 0);
+                    } else if first == n {
+                        first = 0;
                     }
                 }
                 row.iter().zip(&*room).for_each(|(element, value)| element.store(*value, Relaxed));
@@ -109,10 +146,11 @@ pub fn c2r(elements: &Elements, m: usize, n: usize) {
     }
     let sizes = Sizes::new(m, n);
     if sizes.c > 1 {
-        columns(elements, sizes, Move::From, |i, j| sizes.turned(i, j));
+        let straight: Vec<usize> = (0..m).collect();
+        columns(elements, sizes, Move::From, &straight, |j| j / sizes.b);
     }
-    rows(elements, sizes, Move::To, |i, j| sizes.scattered(i, j));
-    columns(elements, sizes, Move::From, |i, j| sizes.gathered(i, j));
+    rows(elements, sizes, Move::To);
+    columns(elements, sizes, Move::From, &sizes.gathered(), |j| j);
 }
 
 /// Transposes a matrix of m x n elements: rows become columns.
@@ -122,9 +160,10 @@ pub fn r2c(elements: &Elements, m: usize, n: usize) {
     }
     // What C2R of n x m elements does, backwards.
     let sizes = Sizes::new(n, m);
-    columns(elements, sizes, Move::To, |i, j| sizes.gathered(i, j));
-    rows(elements, sizes, Move::From, |i, j| sizes.scattered(i, j));
+    columns(elements, sizes, Move::To, &sizes.gathered(), |j| j);
+    rows(elements, sizes, Move::From);
     if sizes.c > 1 {
-        columns(elements, sizes, Move::To, |i, j| sizes.turned(i, j));
+        let straight: Vec<usize> = (0..n).collect();
+        columns(elements, sizes, Move::To, &straight, |j| j / sizes.b);
     }
 }
