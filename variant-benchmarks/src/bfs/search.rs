@@ -190,8 +190,8 @@ pub fn iterative(graph: &Graph, way: Way, source: u32, levels: &Levels) {
 }
 
 /// Entries of a frontier for which threads are started, and from which on they are not needed any more.
-const MANY: usize = 8 * ALONE;
-const FEW: usize = 2 * ALONE;
+const MANY: usize = 32 * ALONE;
+const FEW: usize = 4 * ALONE;
 
 /// Threads that walk through steps, with a barrier after each; small frontiers at the beginning and at the end are for one.
 pub fn fused(graph: &Graph, way: Way, source: u32, levels: &Levels) {

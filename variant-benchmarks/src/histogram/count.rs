@@ -149,19 +149,13 @@ pub fn sorted(values: &[u16], counts: &mut [u32], share: Share) {
     summed(counts, &own);
 }
 
-/// A block in order: digit by digit, of eight bits, or by comparing, which is faster where most values are the same.
+/// A block in order, by digits of eight bits.
 fn sort_block<'a>(block: &[u16], one: &'a mut [u16], other: &'a mut [u16], bins: usize) -> &'a [u16] {
-    let mut lengths = digits(block, 0);
-    if lengths.iter().any(|length| 2 * length > block.len()) {
-        one.copy_from_slice(block);
-        one.sort_unstable();
-        return one;
-    }
-    by_digit(block, one, 0, &mut lengths);
+    by_digit(block, one, 0);
     if bins <= 256 {
         return one;
     }
-    by_digit(one, other, 8, &mut digits(one, 8));
+    by_digit(one, other, 8);
     other
 }
 
@@ -176,31 +170,41 @@ fn runs<'a>(ascending: &[u16], starts: &'a mut [u16]) -> &'a [u16] {
     &starts[..count]
 }
 
-fn digit(value: u16, shift: u32) -> usize {
-    usize::from(value >> shift & 255)
-}
+/// Parts of a block that are walked through at once: values that are the same wait for each other in each of them alone.
+const PARTS: usize = 4;
 
-/// How often each digit is there.
-fn digits(values: &[u16], shift: u32) -> [usize; 256] {
-    let mut both = [[0; 256]; 2];
-    let pairs = values.chunks_exact(2);
-    pairs.remainder().iter().for_each(|&value| both[0][digit(value, shift)] += 1);
-    for pair in pairs {
-        both[0][digit(pair[0], shift)] += 1;
-        both[1][digit(pair[1], shift)] += 1;
-    }
-    std::array::from_fn(|digit| both[0][digit] + both[1][digit])
-}
-
-/// Values in the order of their digits, of which there are so many each.
-fn by_digit(from: &[u16], to: &mut [u16], shift: u32, lengths: &mut [usize; 256]) {
+/// Values in the order of their digits; those of the same digit stay in order.
+fn by_digit(from: &[u16], to: &mut [u16], shift: u32) {
+    let each = from.len().div_ceil(PARTS);
+    let bound = |part: usize| (part * each).min(from.len());
+    let parts: [&[u16]; PARTS] = std::array::from_fn(|part| &from[bound(part)..bound(part + 1)]);
+    let digit = |value: u16| usize::from(value >> shift & 255);
+    let mut places = [[0_u32; 256]; PARTS];
+    at_once(&parts, |part, value| places[part][digit(value)] += 1);
     let mut first = 0;
-    for length in lengths.iter_mut() {
-        (*length, first) = (first, first + *length);
+    for digit in 0..256 {
+        for own in &mut places {
+            (own[digit], first) = (first, first + own[digit]);
+        }
     }
-    for &value in from {
-        let place = &mut lengths[digit(value, shift)];
-        to[*place] = value;
+    at_once(&parts, |part, value| {
+        let place = &mut places[part][digit(value)];
+        to[*place as usize] = value;
         *place += 1;
+    });
+}
+
+/// The values of all parts, of which none is shorter than the last one.
+#[inline(always)]
+fn at_once(parts: &[&[u16]; PARTS], mut each: impl FnMut(usize, u16)) {
+    let least = parts[PARTS - 1].len();
+    let heads = parts.map(|own| &own[..least]);
+    for at in 0..least {
+        for (part, own) in heads.iter().enumerate() {
+            each(part, own[at]);
+        }
+    }
+    for (part, own) in parts.iter().enumerate() {
+        own[least..].iter().for_each(|&value| each(part, value));
     }
 }
