@@ -130,23 +130,32 @@ struct Sorting {
     counts: Vec<u32>,
 }
 
-/// Values are sorted, block by block; then the lengths of runs are added.
+/// Values are sorted, block by block; then the lengths of runs are added. Blocks that are runs already are taken as they are.
 pub fn sorted(values: &[u16], counts: &mut [u32], share: Share) {
     let bins = counts.len();
     let new = || Sorting { room: std::array::from_fn(|_| vec![0; BLOCK]), counts: vec![0; bins] };
     let own = shared(values, share, new, |own: &mut Sorting, values| {
         for block in values.chunks(BLOCK) {
             let [one, other, starts] = &mut own.room;
-            let ascending = sort_block(block, &mut one[..block.len()], &mut other[..block.len()], bins);
-            let runs = runs(ascending, starts);
+            let grouped = match has_long_runs(block) {
+                true => block,
+                false => sort_block(block, &mut one[..block.len()], &mut other[..block.len()], bins),
+            };
+            let runs = runs(grouped, starts);
             for (at, &start) in runs.iter().enumerate() {
                 let end = runs.get(at + 1).map_or(block.len(), |end| usize::from(*end));
-                own.counts[usize::from(ascending[usize::from(start)])] += (end - usize::from(start)) as u32;
+                own.counts[usize::from(grouped[usize::from(start)])] += (end - usize::from(start)) as u32;
             }
         }
     });
     let own: Vec<Vec<u32>> = own.into_iter().map(|own| own.counts).collect();
     summed(counts, &own);
+}
+
+/// Whether the first values are in runs of 16 and more.
+fn has_long_runs(block: &[u16]) -> bool {
+    let sample = &block[..block.len().min(512)];
+    16 * sample.windows(2).filter(|pair| pair[0] != pair[1]).count() <= sample.len()
 }
 
 /// A block in order, by digits of eight bits.
@@ -160,10 +169,10 @@ fn sort_block<'a>(block: &[u16], one: &'a mut [u16], other: &'a mut [u16], bins:
 }
 
 /// Where runs of the same value begin, found without a branch: where there are many, nobody can foretell them.
-fn runs<'a>(ascending: &[u16], starts: &'a mut [u16]) -> &'a [u16] {
-    let mut count = usize::from(!ascending.is_empty());
+fn runs<'a>(grouped: &[u16], starts: &'a mut [u16]) -> &'a [u16] {
+    let mut count = usize::from(!grouped.is_empty());
     starts[0] = 0;
-    for (at, pair) in ascending.windows(2).enumerate() {
+    for (at, pair) in grouped.windows(2).enumerate() {
         starts[count] = at as u16 + 1;
         count += usize::from(pair[0] != pair[1]);
     }
