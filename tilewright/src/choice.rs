@@ -140,6 +140,8 @@ const OLDEST_GPU: &str = "v100";
 /// must know, and the contest. Three seconds were promised.
 const FIRST_USE_S: f64 = 2.6;
 const FIRST_USE_PART: f64 = 0.1;
+/// A search finds no tile that is so many times as fast as the strategy's default, where a run takes more than a moment.
+const MOST_TIMES_FASTER: f64 = 5.0;
 /// Who chose, where nobody did.
 const BY_DEFAULT: &str = "default sizes of the strategy";
 
@@ -400,7 +402,7 @@ fn on_cpu(
         stage(observer, "tune", || {
             let model = CpuModel::new(stencil, size, steps, here.machine.clone(), Some(threads))?;
             strategy::taken(strategy, &stencil.program, &model.analysis.cone)?;
-            let good = optimizer::cpu::good_tile(&model.model, strategy);
+            let good = optimizer::cpu::good_tile(&model.model, strategy, &model.counted);
             let tile = good.ok_or_else(|| Error::internal("no tile was tuned"))?;
             let seconds = model.model.time.predict(strategy, &tile).map_err(Error::internal)?.seconds;
             Ok::<_, Error>((model, tile, seconds))
@@ -408,20 +410,33 @@ fn on_cpu(
     };
     let (begin, watch) = (Instant::now(), Watch::start());
     let mut here = here::known()?;
-    let Ok((mut model, mut tile, seconds)) = tuned(&here) else {
-        return Ok(Chosen::new(wanted.clone(), BY_DEFAULT));
-    };
-    // What is over in no time is not worth measuring anything.
-    let long = seconds * wish.calls as f64 >= contest::SHORTEST_S || wish.by == TileBy::Measure;
     let program = &stencil.program;
     let is_known = here.is_measured_for(program) || !wish.runs && here.knows_alike(program);
     let may_time =
         wish.by == TileBy::Measure || !wish.timed.is_some_and(|timed| timed.load(Ordering::Relaxed));
-    if long && wish.calibrate && may_time && !is_known {
-        here = here::measured(here, stencil, !wish.runs, observer)?;
-        let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
-        (model, tile, _) = again;
-    }
+    let may_measure = wish.calibrate && may_time && !is_known;
+    // What is over in no time is not worth measuring anything.
+    let is_long =
+        |seconds: f64| seconds * wish.calls as f64 >= contest::SHORTEST_S || wish.by == TileBy::Measure;
+    // No tile is so much faster than the default: nobody searches by costs that are about to be measured.
+    let surely = may_measure
+        && CpuModel::new(stencil, size, steps, here.machine.clone(), Some(threads)).is_ok_and(|model| {
+            let default = strategy.default_tile(program, &model.analysis.cone, Target::OpenMp);
+            let predicted = model.model.time.predict(strategy, &default);
+            strategy::taken(strategy, program, &model.analysis.cone).is_ok()
+                && predicted.is_ok_and(|found| is_long(found.seconds / MOST_TIMES_FASTER))
+        });
+    let first = (!surely).then(|| tuned(&here)).transpose();
+    let Ok(first) = first else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
+    let long = first.as_ref().is_none_or(|(_, _, seconds)| is_long(*seconds));
+    let found = match first {
+        Some(first) if !(long && may_measure) => Ok(first),
+        _ => {
+            here = here::measured(here, stencil, !wish.runs, observer)?;
+            tuned(&here)
+        }
+    };
+    let Ok((model, tile, seconds)) = found else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
     let part = if wish.runs { FIRST_USE_PART * seconds * wish.calls as f64 } else { 0.0 };
     let left = (FIRST_USE_S - begin.elapsed().as_secs_f64()).max(part);
     let asked = wish.by == TileBy::Measure;

@@ -7,6 +7,7 @@ use cost_models::constants::{Basis, TimeConstants};
 use cost_models::cpu::CpuCost;
 use cost_models::machine::{self, Machine};
 use hhc_codegen::strategy::{self, Target};
+use optimizer::cpu::Counted;
 use optimizer::{Infeasible, Method, Objective, Tuned};
 use polyhedral::analysis::Analysis;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct CpuModel {
     pub machine: Machine,
     /// What tiles cost.
     pub model: CpuCost,
+    /// What searches have counted.
+    pub counted: Counted,
 }
 
 /// The machine that stands for this computer where none is named: constants of the shipped CPU.
@@ -66,7 +69,7 @@ impl CpuModel {
         if let Some(threads) = threads {
             model.time = model.time.with_threads(threads);
         }
-        Ok(CpuModel { analysis, machine, model })
+        Ok(CpuModel { analysis, machine, model, counted: Counted::default() })
     }
 
     /// The best tile of every strategy asked for, the best first.

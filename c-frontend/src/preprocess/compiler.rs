@@ -2,6 +2,7 @@
 
 use super::kept::Kept;
 use super::limits::MOST_EXPANDED_BYTES;
+use super::shortened::shortened;
 use safe_io::input;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +52,9 @@ pub struct Message {
     pub included_from: Option<usize>,
 }
 
-/// Longest time for each of the two calls. A program of thousands of lines takes a tenth of a second.
+/// What makes the compiler find mistakes alone.
+const CHECK: [&str; 1] = ["-fsyntax-only"];
+/// Longest time for each of the calls. A program of thousands of lines takes a tenth of a second.
 const MOST_TIME: Duration = Duration::from_secs(9);
 /// Most memory that the compiler may map: macros can be written that need any amount.
 const MOST_MEMORY: u64 = 1 << 30;
@@ -65,11 +68,29 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
     options.kept.or_read(path, options.openmp, || {
         let expanded = preprocess(path, None, options)?;
         // Once is enough: what -fopenmp adds, whoever builds the program compiles.
-        if !options.kept.is_right(path) {
-            run(&["-fsyntax-only"], path, None, options)?;
+        if !options.kept.is_right(path) && !is_right(&expanded, options) {
+            run(&CHECK, path, None, options)?;
         }
         Ok(expanded)
     })
+}
+
+/// Whether the compiler accepts a [shortened] text, and so the whole one.
+fn is_right(expanded: &[u8], options: &Options) -> bool {
+    let Some(text) = shortened(expanded) else { return false };
+    let Ok(folder) = tempfile::tempdir() else { return false };
+    let path = folder.path().join("shortened.i");
+    let (Ok(()), Ok(compiler)) = (std::fs::write(&path, text), Compiler::find(Language::C)) else {
+        return false;
+    };
+    let mut command = compiler.command();
+    command.args(CHECK).args(["-w", "-x", "cpp-output"]);
+    if options.openmp == OwnOpenMp::On {
+        command.arg("-fopenmp");
+    }
+    command.arg(&path);
+    child::run(&mut command, &limits())
+        .is_ok_and(|ended| matches!(ended.end, End::Exited(status) if status.success()))
 }
 
 /// What a compiler printed, if it was content.
@@ -109,16 +130,19 @@ fn run(mode: &[&str], path: &Path, folder: Option<&Path>, options: &Options) -> 
         command.arg("-iquote").arg(folder);
     }
     command.arg(as_argument(path));
-    let limits = Limits {
+    let ended = child::run(&mut command, &limits()).map_err(|error| {
+        Failure::NoCompiler(format!("the C compiler `{}` cannot be run: {error}", compiler.name()))
+    })?;
+    judged(path, ended)
+}
+
+fn limits() -> Limits {
+    Limits {
         stdout: Keep::All(MOST_PRINTED),
         stderr: Keep::First(1 << 20),
         memory: Some(MOST_MEMORY),
         ..Limits::of_time(MOST_TIME)
-    };
-    let ended = child::run(&mut command, &limits).map_err(|error| {
-        Failure::NoCompiler(format!("the C compiler `{}` cannot be run: {error}", compiler.name()))
-    })?;
-    judged(path, ended)
+    }
 }
 
 /// A path as compilers take it: a name such as `-x.c` is no option.

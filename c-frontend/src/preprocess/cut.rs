@@ -3,10 +3,10 @@
 //! Where the loop begins and ends in the file is found by aligning tokens. That is checked by the preprocessor itself:
 //! with pragmas around the loop it must print the same tokens as before, those of the loop between the pragmas and the
 //! others around them. A macro that makes the loop and something else, or an argument list that goes across its end,
-//! would be noticed here.
+//! would be noticed here. It is not asked again where it has printed the lines around both ends as they stand in the file.
 
 use super::origin::{self, Expanded};
-use super::{MARK, Options, compiler, decode_lines, lexer, spelling};
+use super::{MARK, Options, Preprocessed, compiler, decode_lines, lexer, spelling};
 use crate::codes;
 use crate::program::CProgram;
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
@@ -79,6 +79,9 @@ fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::R
     let own = program.region.places.iter().filter(|(span, _)| *span == cut).map(|(_, range)| range);
     let observed = program.nest.observed.as_ref().map(|observed| &observed.tokens);
     let Some(range) = observed.or_else(|| own.max_by_key(|range| range.len())) else { return Ok(false) };
+    if stands_alone(preprocessed, &cut, range) {
+        return Ok(true);
+    }
     let wanted = [
         words(&preprocessed.text, 0..range.start),
         words(&preprocessed.text, range.clone()),
@@ -111,6 +114,38 @@ fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::R
         }
     }
     Ok(part == 2 && wanted.iter().zip(&found).all(|(wanted, found)| wanted.iter().eq(found.iter())))
+}
+
+/// Whether the lines on which the loop begins and ends have the tokens in the file that the preprocessor printed of them, each in its
+/// place, and so have the tokens around these lines: no macro and no list of arguments begins, ends or goes on there.
+fn stands_alone(preprocessed: &Preprocessed, cut: &Range<usize>, range: &Range<usize>) -> bool {
+    let (source, text) = (&preprocessed.source.text, &preprocessed.text);
+    let own = lexer::tokens(source);
+    let is_traced = |printed_at: Option<usize>, own_at: Option<usize>| {
+        let place = printed_at.map(|at| preprocessed.origin.span(at..at + 1));
+        place == own_at.and_then(|at| own.get(at)).map(|token| token.start..token.end)
+    };
+    let is_alike = |at: usize, printed_at: usize| {
+        let own_at = own.partition_point(|token| token.end <= at);
+        let (Some(token), Some((before, behind))) = (own.get(own_at), text.split_at_checked(printed_at))
+        else {
+            return false;
+        };
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let end = behind.find('\n').map_or(text.len(), |length| printed_at + length);
+        let first = own.partition_point(|other| other.line < token.line);
+        let on_line = own[first..].iter().take_while(|other| other.line == token.line);
+        let line: Vec<&str> = on_line.map(|token| &source[token.start..token.end]).collect();
+        let printed_before = text[..start].trim_end().len().checked_sub(1);
+        let printed_behind = text[end..].find(|letter: char| !letter.is_whitespace()).map(|at| end + at);
+        words(text, start..end) == line
+            && words(text, start..printed_at).len() == own_at - first
+            && is_traced(Some(printed_at), Some(own_at))
+            && is_traced(printed_before, first.checked_sub(1))
+            && is_traced(printed_behind, Some(first + line.len()))
+    };
+    let last = cut.end.checked_sub(1).zip(range.end.checked_sub(1));
+    is_alike(cut.start, range.start) && last.is_some_and(|(at, printed_at)| is_alike(at, printed_at))
 }
 
 /// The user's file with a pragma before and behind the loop, every line with its number.

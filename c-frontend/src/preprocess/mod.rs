@@ -9,6 +9,7 @@ mod limits;
 mod origin;
 mod parentheses;
 mod pragmas;
+mod shortened;
 mod spelling;
 mod surroundings;
 

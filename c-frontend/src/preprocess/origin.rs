@@ -40,7 +40,7 @@ pub struct Expanded<'a> {
 }
 
 /// A line marker: `# line "file" flags`.
-struct Marker {
+pub struct Marker {
     line: usize,
     file: Vec<u8>,
     /// Whether a file begins behind it.
@@ -58,7 +58,8 @@ impl Marker {
     }
 }
 
-fn marker(line: &str) -> Option<Marker> {
+/// The marker that a line is.
+pub fn marker(line: &str) -> Option<Marker> {
     let rest = line.strip_prefix("# ").or_else(|| line.strip_prefix("#line "))?;
     let (number, rest) = rest.split_once(' ')?;
     let line = number.parse().ok()?;
@@ -98,50 +99,77 @@ struct Open {
     line: usize,
 }
 
+/// The files that are being read, the innermost last. The first is the user's, which no other one includes.
+pub struct Files {
+    innermost: Open,
+    around: Vec<Open>,
+}
+
+impl Files {
+    /// Before the first line.
+    pub fn new() -> Files {
+        Files { innermost: Open { system: false, line: 1 }, around: Vec::new() }
+    }
+
+    /// How many there are.
+    fn depth(&self) -> usize {
+        self.around.len() + 1
+    }
+
+    /// Whether lines come from a header of the system.
+    pub fn is_system(&self) -> bool {
+        self.innermost.system
+    }
+
+    /// Goes on behind a marker.
+    pub fn pass(&mut self, marker: &Marker) {
+        let line = marker.line.max(1);
+        if marker.enters {
+            let system = marker.system || marker.is_built_in();
+            self.around.push(std::mem::replace(&mut self.innermost, Open { system, line }));
+        } else if let Some(includer) = self.around.pop_if(|_| marker.returns) {
+            self.innermost = includer;
+        }
+        self.innermost.line = line;
+        if self.around.is_empty() {
+            self.innermost.system = marker.is_built_in();
+        }
+    }
+}
+
 /// Takes apart what the preprocessor prints: its line markers say which file each line comes from.
 pub fn expanded(text: &str) -> Expanded<'_> {
     let mut result = Expanded::default();
-    // The user's file is the one that no other one includes.
-    let mut open = vec![Open { system: false, line: 1 }];
+    let mut files = Files::new();
     // The first piece of the header that the user's file includes at this point.
     let mut header = 0;
     // Of the last piece: how many files were open, and its line in the innermost one.
     let mut last = (0, 0);
     for text in text.lines() {
+        let before = files.depth();
         if let Some(marker) = marker(text) {
-            let line = marker.line.max(1);
-            if marker.enters {
-                if open.len() == 1 {
+            files.pass(&marker);
+            let depth = files.depth();
+            if depth > before {
+                if before == 1 {
                     header = result.pieces.len();
                 }
-                let system = marker.system || marker.is_built_in();
-                if !system {
+                if !files.is_system() {
                     let path = path_of(&marker.file);
                     if !result.headers.contains(&path) {
                         result.headers.push(path);
                     }
                 }
-                open.push(Open { system, line });
-                last = (0, 0);
-            } else if marker.returns && open.len() > 1 {
-                open.pop();
-                if open.len() == 1 {
-                    let includer = line.saturating_sub(1).max(1);
-                    result.pieces[header..].iter_mut().for_each(|piece| piece.line = includer);
-                }
-                last = (0, 0);
+            } else if depth < before && depth == 1 {
+                let includer = files.innermost.line.saturating_sub(1).max(1);
+                result.pieces[header..].iter_mut().for_each(|piece| piece.line = includer);
             }
-            let outermost = open.len() == 1;
-            if let Some(own) = open.last_mut() {
-                own.line = line;
-                if outermost {
-                    own.system = marker.is_built_in();
-                }
+            if depth != before {
+                last = (0, 0);
             }
             continue;
         }
-        let depth = open.len();
-        let Some(own) = open.last_mut() else { continue };
+        let (depth, own) = (before, &mut files.innermost);
         if let Some(name) = defined(text) {
             result.macros.insert(name.to_owned());
         } else if !own.system && !text.trim().is_empty() {

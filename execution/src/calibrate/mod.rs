@@ -45,6 +45,7 @@ const HIDDEN: f64 = 0.3;
 /// The error of the fit of rows from which on they are measured again, and how often at most.
 const SUSPICIOUS: f64 = 0.1;
 const REPETITIONS: usize = 2;
+const BRIEF_REPETITIONS: usize = 1;
 /// Seconds after which no repetition begins, by effort: a machine that others keep busy stays so.
 const PATIENCE_S: [f64; 2] = [0.6, 6.0];
 /// Rounds of one shape in which processors wake up and reach their speed.
@@ -83,8 +84,8 @@ pub struct CpuRequest {
     pub effort: Effort,
     /// How often each measurement is repeated.
     pub rounds: usize,
-    /// Whether code of rows that are added ([`add_rows`]) is compiled as that of a brief contest is ([`tiled::load_side_by_side`]), which
-    /// then has it.
+    /// Whether somebody waits who runs nothing: code of rows that are added ([`add_rows`]) is compiled as that of a brief contest is
+    /// ([`tiled::load_side_by_side`]), which then has it.
     ///
     /// [`tiled::load_side_by_side`]: crate::tiled::load_side_by_side
     pub brief: bool,
@@ -313,7 +314,8 @@ fn cached_body(
     let patience_s = PATIENCE_S[usize::from(request.effort == Effort::Thorough)];
     let mut best = once()?;
     // Calls, runs and blocks explain calm measurements within some percent: what they do not explain was disturbed.
-    for _ in 0..REPETITIONS {
+    let repetitions = if request.brief { BRIEF_REPETITIONS } else { REPETITIONS };
+    for _ in 0..repetitions {
         if best.relative_error <= SUSPICIOUS || begin.elapsed().as_secs_f64() > patience_s {
             break;
         }

@@ -15,22 +15,47 @@ use hhc_codegen::counts::cores::{CoreSpace, Products};
 use hhc_codegen::counts::forms;
 use hhc_codegen::strategy::Strategy;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Depths, and widths of each, on the lattice.
 const LATTICE: (usize, usize) = (9, 7);
 /// Sizes that differ by a factor of two in one dimension are of two regions.
 const UNLIKE: f64 = std::f64::consts::LN_2;
 
-/// A good tile of a strategy by its time; `None` where it cannot tile the program.
-pub fn good_tile(model: &CpuCost, strategy: &'static dyn Strategy) -> Option<TileSizes> {
-    unlike_tiles(model, strategy, 0.0, 1).into_iter().next()
+/// What searches by models of the same cores, which differ in what things cost, have counted: it is counted once. By strategy and depth, the
+/// inner sizes.
+#[derive(Default)]
+pub struct Counted(Mutex<BTreeMap<(&'static str, i64), Option<Arc<Inners>>>>);
+
+impl Counted {
+    fn of(
+        &self,
+        strategy: &'static dyn Strategy,
+        depth: i64,
+        count: impl FnOnce() -> Option<Arc<Inners>>,
+    ) -> Option<Arc<Inners>> {
+        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (strategy.id(), depth);
+        let known = all().get(&key).cloned();
+        // Others are not kept waiting meanwhile.
+        known.unwrap_or_else(|| all().entry(key).or_insert(count()).clone())
+    }
 }
 
-/// [`good_tile`] by each of several models of the same cores, which differ in what things cost: what is counted is counted once.
-pub fn good_tiles(models: &[CpuCost], strategy: &'static dyn Strategy) -> Vec<Option<TileSizes>> {
-    of_models(models, strategy, 0.0, 1).into_iter().map(|tiles| tiles.into_iter().next()).collect()
+/// A good tile of a strategy by its time; `None` where it cannot tile the program.
+pub fn good_tile(model: &CpuCost, strategy: &'static dyn Strategy, counted: &Counted) -> Option<TileSizes> {
+    unlike_tiles(model, strategy, (0.0, 1), counted).into_iter().next()
+}
+
+/// [`good_tile`] by each of several models.
+pub fn good_tiles(
+    models: &[CpuCost],
+    strategy: &'static dyn Strategy,
+    counted: &Counted,
+) -> Vec<Option<TileSizes>> {
+    let tiles = of_models(models, strategy, (0.0, 1), counted);
+    tiles.into_iter().map(|tiles| tiles.into_iter().next()).collect()
 }
 
 /// A good tile of a strategy, and behind it up to `number - 1` others that take at most `longer` of its time more, each the
@@ -38,17 +63,17 @@ pub fn good_tiles(models: &[CpuCost], strategy: &'static dyn Strategy) -> Vec<Op
 pub fn unlike_tiles(
     model: &CpuCost,
     strategy: &'static dyn Strategy,
-    longer: f64,
-    number: usize,
+    (longer, number): (f64, usize),
+    counted: &Counted,
 ) -> Vec<TileSizes> {
-    of_models(slice::from_ref(model), strategy, longer, number).into_iter().flatten().collect()
+    of_models(slice::from_ref(model), strategy, (longer, number), counted).into_iter().flatten().collect()
 }
 
 fn of_models(
     models: &[CpuCost],
     strategy: &'static dyn Strategy,
-    longer: f64,
-    number: usize,
+    (longer, number): (f64, usize),
+    counted: &Counted,
 ) -> Vec<Vec<TileSizes>> {
     let Some(cores) = models.first().map(|model| model.time.cores()) else { return Vec::new() };
     if strategy.takes(&cores.program, &cores.cone).is_err() {
@@ -61,11 +86,10 @@ fn of_models(
             .map(|model| tuned(model).map(|own| own.choice.tile).into_iter().collect())
             .collect();
     };
-    let mut inners = BTreeMap::new();
     let of_model = |model| {
         let space = ProductSpace::new(model, products.as_ref(), Method::Exact, Objective::Time);
-        let (products, known, inners) = (products.as_ref(), BTreeMap::new(), &mut inners);
-        let mut walk = Walk { space: &space, products, known, inners };
+        let (products, known) = (products.as_ref(), BTreeMap::new());
+        let mut walk = Walk { space: &space, strategy, products, known, counted };
         let Some(best) = walk.best() else { return Vec::new() };
         let near = || walk.within(best.0 * (1.0 + longer));
         let tiles = if number > 1 { regions(best, &near(), number) } else { vec![best.1] };
@@ -103,10 +127,10 @@ type Place = (usize, usize);
 
 struct Walk<'a> {
     space: &'a ProductSpace<'a>,
+    strategy: &'static dyn Strategy,
     products: &'a dyn Products,
     known: BTreeMap<Place, Option<(f64, Tile)>>,
-    /// The inner sizes of each depth that was looked at, by whatever model.
-    inners: &'a mut BTreeMap<i64, Option<Rc<Inners>>>,
+    counted: &'a Counted,
 }
 
 impl Walk<'_> {
@@ -143,8 +167,8 @@ impl Walk<'_> {
     fn within(&self, most: f64) -> Vec<(f64, Tile)> {
         let best = self.known.values().flatten().filter(|(value, _)| *value <= most);
         let all = best.filter_map(|(_, tile)| {
-            let inners = self.inners.get(&tile.depth)?.as_ref()?;
-            Some(self.space.with_inner_sizes(tile.depth, tile.width, inners))
+            let inners = self.inners(tile.depth)?;
+            Some(self.space.with_inner_sizes(tile.depth, tile.width, &inners))
         });
         all.flatten().filter(|(value, _)| *value <= most).collect()
     }
@@ -153,14 +177,21 @@ impl Walk<'_> {
         self.products.depths().get(depth).map_or(0, |&depth| self.products.widths_of(depth).len())
     }
 
+    fn inners(&self, depth: i64) -> Option<Arc<Inners>> {
+        self.counted.of(self.strategy, depth, || self.space.inners(depth))
+    }
+
     fn look(&mut self, place: Place) {
-        let (space, products, inners) = (self.space, self.products, &mut *self.inners);
-        self.known.entry(place).or_insert_with(|| {
-            let depth = *products.depths().get(place.0)?;
-            let width = *products.widths_of(depth).get(place.1)?;
-            let inners = inners.entry(depth).or_insert_with(|| space.inners(depth)).clone()?;
-            space.best_inner(depth, width, &inners)
-        });
+        if self.known.contains_key(&place) {
+            return;
+        }
+        let best = || {
+            let depth = *self.products.depths().get(place.0)?;
+            let width = *self.products.widths_of(depth).get(place.1)?;
+            self.space.best_inner(depth, width, self.inners(depth)?.as_ref())
+        };
+        let best = best();
+        self.known.insert(place, best);
     }
 
     fn found(&self) -> Option<(Place, f64)> {
@@ -203,7 +234,7 @@ mod tests {
             let taken = |own: &&'static dyn Strategy| own.takes(&program, &cone).is_ok();
             for own in strategy::in_auto(Target::OpenMp).filter(taken) {
                 let best = tune_cpu(&model, own, Method::Exact, Objective::Time).unwrap();
-                let good = good_tile(&model, own).unwrap();
+                let good = good_tile(&model, own, &Counted::default()).unwrap();
                 let seconds = model.time.predict(own, &good).unwrap().seconds;
                 let ratio = seconds / best.certificate.value;
                 assert!((1.0 - 1e-9..1.02).contains(&ratio), "{stencil} {}: {ratio} {good}", own.id());
@@ -217,8 +248,9 @@ mod tests {
             let model = model(stencil, size, steps);
             let hhc = strategy::by_name("hhc").unwrap();
             let seconds = |tile: &TileSizes| model.time.predict(hhc, tile).unwrap().seconds;
-            let tiles = unlike_tiles(&model, hhc, 0.04, 4);
-            assert_eq!(tiles[0], good_tile(&model, hhc).unwrap(), "{stencil}");
+            let counted = Counted::default();
+            let tiles = unlike_tiles(&model, hhc, (0.04, 4), &counted);
+            assert_eq!(tiles[0], good_tile(&model, hhc, &counted).unwrap(), "{stencil}");
             assert!((2..=4).contains(&tiles.len()), "{stencil}: {tiles:?}");
             for (at, tile) in tiles.iter().enumerate() {
                 let ratio = seconds(tile) / seconds(&tiles[0]);

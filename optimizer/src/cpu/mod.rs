@@ -11,7 +11,7 @@ mod sample;
 #[cfg(test)]
 mod testing;
 
-pub use coarse::{good_tile, good_tiles, unlike_tiles};
+pub use coarse::{Counted, good_tile, good_tiles, unlike_tiles};
 pub use sample::stratified;
 
 use crate::search::{Bound, Found, Search, Space, search};

@@ -17,7 +17,7 @@ use cost_models::objective::Objective;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::cores::{CoreCounts, Inner, Outer, Products};
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The tiles of a strategy as a product.
 pub(super) struct ProductSpace<'a> {
@@ -64,9 +64,9 @@ pub(super) struct Inners {
 /// Tiles of one depth.
 pub(super) enum Part {
     /// Of some widths.
-    Depth { depth: i64, widths: Vec<i64>, inners: Rc<Inners> },
+    Depth { depth: i64, widths: Vec<i64>, inners: Arc<Inners> },
     /// Of one width; what it decides is counted only if a quick bound does not exclude it.
-    Width { depth: i64, width: i64, outer: Option<Outer>, inners: Rc<Inners> },
+    Width { depth: i64, width: i64, outer: Option<Outer>, inners: Arc<Inners> },
 }
 
 impl<'a> ProductSpace<'a> {
@@ -85,12 +85,12 @@ impl<'a> ProductSpace<'a> {
         ProductSpace { model, products, objective, prune, depths }
     }
 
-    pub(super) fn inners(&self, depth: i64) -> Option<Rc<Inners>> {
+    pub(super) fn inners(&self, depth: i64) -> Option<Arc<Inners>> {
         let sizes = self.products.inner_sizes().iter();
         let each: Vec<_> = sizes.map(|&sizes| (sizes, self.products.inner(depth, sizes))).collect();
         let each = if self.prune { pareto(each) } else { each };
         let least = least(&each)?;
-        Some(Rc::new(Inners { each, least }))
+        Some(Arc::new(Inners { each, least }))
     }
 
     fn give_depth(&self, depth: i64, widths: Vec<i64>, search: &mut Search<'_, Self>) -> ControlFlow<()> {

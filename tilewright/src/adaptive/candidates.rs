@@ -44,7 +44,7 @@ pub fn candidates(
     let mut models: Vec<CpuModel> = Vec::new();
     for own in uses {
         let model = CpuModel::new(stencil, &own.size, own.steps, machine.clone(), Some(own.threads))?;
-        let good = optimizer::cpu::good_tile(&model.model, first.strategy);
+        let good = optimizer::cpu::good_tile(&model.model, first.strategy, &model.counted);
         let contest = Contest {
             model: &model,
             stencil,

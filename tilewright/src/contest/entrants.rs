@@ -5,6 +5,7 @@
 //! contests of one computer contradict each other.
 
 use super::{Contest, Entrant};
+use crate::cpu_model::CpuModel;
 use cost_models::cpu::CpuTime;
 use hhc_codegen::backend::openmp;
 use hhc_codegen::plan::Kernel;
@@ -79,9 +80,9 @@ impl Contest<'_> {
     /// Tiles of the strategy that the contest is about.
     fn own(&self, choice: &TileSizes) -> Vec<Entrant> {
         let mut entrants = vec![self.entrant(self.strategy, choice.clone())];
-        let model = &self.model.model;
+        let CpuModel { model, counted, .. } = self.model;
         if self.wanted {
-            let alike = optimizer::cpu::unlike_tiles(model, self.strategy, ALIKE, ALIKE_TILES);
+            let alike = optimizer::cpu::unlike_tiles(model, self.strategy, (ALIKE, ALIKE_TILES), counted);
             entrants.extend(alike.into_iter().map(|tile| self.entrant(self.strategy, tile)));
         }
         let time = &model.time;
@@ -104,7 +105,7 @@ impl Contest<'_> {
             model
         };
         let changed: Vec<_> = changed.into_iter().map(with).collect();
-        let mut good = optimizer::cpu::good_tiles(&changed, self.strategy);
+        let mut good = optimizer::cpu::good_tiles(&changed, self.strategy, counted);
         let wide = good.split_off(good.len() - is_wide).into_iter().flatten().next();
         entrants.extend(good.into_iter().flatten().map(|tile| self.entrant(self.strategy, tile)));
         for optional in optional {
@@ -187,7 +188,7 @@ impl Contest<'_> {
         match other.own_tile_on_cores(program, grid, self.threads as i64) {
             Some(own) => vec![own],
             None => {
-                let good = optimizer::cpu::good_tile(&self.model.model, other);
+                let good = optimizer::cpu::good_tile(&self.model.model, other, &self.model.counted);
                 good.into_iter().chain([self.default_of(other)]).collect()
             }
         }

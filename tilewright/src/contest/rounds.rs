@@ -14,7 +14,7 @@ const BUDGET_PART: f64 = 0.03;
 const MOST_BUDGET_S: f64 = 20.0;
 /// Seconds of all threads together that runs may take where no run of the user's follows, and the least of each thread: who compiles a
 /// program waits for it, and the next use goes on.
-const BRIEF_CPU_S: f64 = 0.35;
+const BRIEF_CPU_S: f64 = 0.28;
 const LEAST_BRIEF_S: f64 = 0.1;
 /// So many are seen there whatever it takes.
 const LEAST_SEEN: usize = 3;
