@@ -203,6 +203,20 @@ fn what_a_region_declares_before_its_time_loop() {
     same("declared_in_region.c", &[], &SMALL_1D);
 }
 
+/// What is tested in each step may be computed in loops over columns, also where rows lie one behind the other.
+#[test]
+fn tests_in_loops_over_columns() {
+    for function in ["by_columns", "by_columns_of"] {
+        let file = program("converges_somehow.c").display().to_string();
+        let report =
+            tilewright(&["check", &file, "--quick", "--function", function, "--threads", "2", "--json"])
+                .json();
+        let regions = report["regions"].as_array().unwrap();
+        let is_tiled = regions.len() == 1 && regions[0]["tiled"].as_u64() > Some(0);
+        assert!(report["equal"] == true && is_tiled, "{function}: {report:#}");
+    }
+}
+
 /// The ways in which people write ghost cells, tests of convergence, time that counts down, and cellular automata.
 #[test]
 fn as_people_write_them() {

@@ -59,9 +59,10 @@ impl Keeps<'_> {
     pub fn kept(&self, loops: &[&ForLoop], sides: &[(Expr, Expr)]) -> Stmt {
         let local = self.local_name();
         let mut at: Option<Expr> = None;
-        for (source, (_, high)) in loops.iter().zip(sides) {
-            let Ok(counter) = counter(source) else { continue };
-            let index = self.name(&counter.name);
+        let counted = loops.iter().zip(sides);
+        let counted = counted.filter_map(|(source, (_, high))| Some((counter(source).ok()?.name, high)));
+        for (name, high) in as_subscripts(loops, counted.collect()) {
+            let index = self.name(&name);
             at = Some(match at {
                 None => index,
                 Some(outer) => {
@@ -119,6 +120,63 @@ impl Keeps<'_> {
             most: if self.kind == Floating::Float { 22 } else { 48 },
             sum: self.sum,
         }
+    }
+}
+
+/// Indices in the order in which elements name them that the loops assign, whatever the order of the loops is: tiles have one
+/// orientation. In the order of the loops where no element names all of them.
+fn as_subscripts<T>(loops: &[&ForLoop], mut indices: Vec<(String, T)>) -> Vec<(String, T)> {
+    let Some(innermost) = loops.last() else { return indices };
+    let (mut assigned, mut read) = (None, None);
+    innermost.body.walk_expressions(&mut |expr| match &expr.kind {
+        ExprKind::Assign(_, target, _) => {
+            if assigned.is_none() {
+                assigned = places(target, &indices);
+            }
+        }
+        ExprKind::Index(..) if read.is_none() => read = places(expr, &indices),
+        _ => {}
+    });
+    if let Some(places) = assigned.or(read) {
+        indices.sort_by_key(|(name, _)| places.iter().position(|other| other == name));
+    }
+    indices
+}
+
+/// The order in which an element's subscripts name indices, all of them, the outermost first: within one subscript what is multiplied more
+/// often is farther out.
+fn places<T>(element: &Expr, indices: &[(String, T)]) -> Option<Vec<String>> {
+    let mut subscripts = Vec::new();
+    let mut inner = element;
+    while let ExprKind::Index(array, subscript) = &inner.kind {
+        subscripts.push(subscript);
+        inner = array;
+    }
+    let mut found: Vec<(usize, usize, String)> = Vec::new();
+    for (at, subscript) in subscripts.into_iter().rev().enumerate() {
+        for (name, _) in indices {
+            if let Some(products) = products_around(subscript, name) {
+                found.push((at, usize::MAX - products, name.clone()));
+            }
+        }
+    }
+    found.sort();
+    let names: Vec<String> = found.into_iter().map(|(_, _, name)| name).collect();
+    let is_each_once = names.len() == indices.len()
+        && indices.iter().all(|(name, _)| names.iter().filter(|other| *other == name).count() == 1);
+    is_each_once.then_some(names)
+}
+
+/// In how many products, one within the other, a name stands; `None` where it does not.
+fn products_around(expr: &Expr, name: &str) -> Option<usize> {
+    match &expr.kind {
+        ExprKind::Name(own) => (own == name).then_some(0),
+        ExprKind::Binary(operator, left, right) => {
+            let sides = [left, right].into_iter().filter_map(|side| products_around(side, name));
+            sides.max().map(|products| products + usize::from(*operator == BinaryOp::Mul))
+        }
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => products_around(inner, name),
+        _ => None,
     }
 }
 
