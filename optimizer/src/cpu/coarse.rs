@@ -23,10 +23,12 @@ const LATTICE: (usize, usize) = (9, 7);
 /// Sizes that differ by a factor of two in one dimension are of two regions.
 const UNLIKE: f64 = std::f64::consts::LN_2;
 
-/// What searches by models of the same cores, which differ in what things cost, have counted: it is counted once. By strategy and depth, the
-/// inner sizes.
+/// The inner sizes by strategy and depth.
+type InnersOf = BTreeMap<(&'static str, i64), Option<Arc<Inners>>>;
+
+/// What searches by models of the same cores, which differ in what things cost, have counted: it is counted once.
 #[derive(Default)]
-pub struct Counted(Mutex<BTreeMap<(&'static str, i64), Option<Arc<Inners>>>>);
+pub struct Counted(Mutex<InnersOf>);
 
 impl Counted {
     fn of(

@@ -129,11 +129,7 @@ fn as_subscripts<T>(loops: &[&ForLoop], mut indices: Vec<(String, T)>) -> Vec<(S
     let Some(innermost) = loops.last() else { return indices };
     let (mut assigned, mut read) = (None, None);
     innermost.body.walk_expressions(&mut |expr| match &expr.kind {
-        ExprKind::Assign(_, target, _) => {
-            if assigned.is_none() {
-                assigned = places(target, &indices);
-            }
-        }
+        ExprKind::Assign(_, target, _) if assigned.is_none() => assigned = places(target, &indices),
         ExprKind::Index(..) if read.is_none() => read = places(expr, &indices),
         _ => {}
     });
