@@ -41,8 +41,11 @@ static TW_COLD void *tw_room(tw_context *tw, int slot, int64_t length, int64_t b
         free(own->data);
         own->data = NULL;
         own->capacity = 0;
-        int64_t room = (need / 64 + 1) * 64;
-        own->data = aligned_alloc(64, (size_t)room);
+        /* Arrays that others have made mostly begin with a page. Where a line is stored whose place in a page is that of one that is read
+         * soon, processors wait: large ones begin in the middle. */
+        const int64_t line = need < 1 << 20 ? 64 : 2048;
+        int64_t room = (need / line + 1) * line;
+        own->data = aligned_alloc((size_t)line, (size_t)room);
         if (own->data == NULL) {
             tw_fault(tw->report, -1, length, bytes);
             own->length = 0;

@@ -1,5 +1,6 @@
 //! What is known while the code of one step is made.
 
+use super::folded::Next;
 use super::gpu::{Gpu, Where};
 use super::indices::Grouped;
 use super::kept::RowBlocks;
@@ -76,6 +77,8 @@ pub struct Emitter<'p> {
     pub(crate) grouped: Option<Grouped>,
     /// How many elements further on a thread goes on when it is done with those at hand.
     pub(crate) ahead: Option<C>,
+    /// The next share of a thread that scans one.
+    pub(crate) next: Option<Next<'p>>,
     /// Where results of a row's blocks are kept, for a scan of the row.
     pub(crate) row_blocks: Option<RowBlocks>,
     /// Products of rows that are computed before the code that needs them.
@@ -108,6 +111,7 @@ impl<'p> Emitter<'p> {
             checked: Vec::new(),
             grouped: None,
             ahead: None,
+            next: None,
             row_blocks: None,
             products: None,
             blocks: Vec::new(),
@@ -126,7 +130,8 @@ impl<'p> Emitter<'p> {
         (self.reads, self.writes) = (BTreeSet::new(), BTreeSet::new());
         (self.blocks, self.known) = (vec![Block::new()], vec![Vec::new()]);
         (self.checked, self.grouped) = (Vec::new(), None);
-        (self.ahead, self.row_blocks, self.products) = (None, None, None);
+        (self.ahead, self.next) = (None, None);
+        (self.row_blocks, self.products) = (None, None);
         (self.prologue, self.hoisted) = (BTreeMap::new(), Vec::new());
         (self.invariant, self.mutable) = (BTreeSet::new(), BTreeSet::new());
     }

@@ -184,8 +184,11 @@ impl<'p> Emitter<'p> {
             let first = if alone { int(0) } else { var(&start) };
             let next = call("tw_min", [first.clone() + BLOCK, length.clone()]).integer();
             let end = if alone { length.clone() } else { emitter.bind(Scalar::I64, next) };
-            let blocks = emitter.one_block(foldings, &ats, &steps, first.clone(), end, level);
-            emitter.keep_block(foldings, &first, &blocks[0]);
+            let blocks = emitter.kept_or_folded(foldings, &first, |emitter| {
+                let blocks = emitter.one_block(foldings, &ats, &steps, first.clone(), end, level);
+                emitter.keep_block(foldings, &first, &blocks[0]);
+                blocks
+            });
             for ((folding, total), block) in foldings.iter().zip(totals).zip(blocks) {
                 let block = whole(folding.ty, &mut block.into_iter());
                 let values = emitter.combine(folding, total, block);
@@ -395,35 +398,35 @@ impl<'p> Emitter<'p> {
             }
             None => self.push(narrow),
         }
-        // Each time the upper half onto the lower one.
         let mut results = Vec::new();
         for (folding, lanes) in foldings.iter().zip(&lanes) {
-            let mut states: Vec<Vec<C>> =
-                (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
-            while states.len() > 1 {
-                let upper = states.split_off(states.len() / 2);
-                let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
-                states = Vec::new();
-                for (low, high) in pairs {
-                    let high = whole(folding.ty, &mut high.into_iter());
-                    let values = self.combine(folding, &low, high);
-                    let kinds = scalars(folding.ty);
-                    states.push(
-                        values
-                            .into_iter()
-                            .zip(kinds)
-                            .map(|(value, scalar)| self.kept(scalar, value))
-                            .collect(),
-                    );
-                }
-            }
-            results.push(self.states(folding, "block", states.remove(0)));
+            let result = self.lanes_together(folding, lanes);
+            results.push(self.states(folding, "block", result));
         }
         let (rest, ()) = self.block(|emitter| {
             emitter.add_elements(foldings, ats, &results, steps, &place);
         });
         self.push(Stmt::go_on(index, place.lt(end), 1, rest));
         results
+    }
+
+    /// What lanes are together: each time the upper half onto the lower one.
+    pub(crate) fn lanes_together(&mut self, folding: &Folding<'p>, lanes: &[C]) -> Vec<C> {
+        let kinds = scalars(folding.ty);
+        let mut states: Vec<Vec<C>> =
+            (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
+        while states.len() > 1 {
+            let upper = states.split_off(states.len() / 2);
+            let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
+            states = Vec::new();
+            for (low, high) in pairs {
+                let high = whole(folding.ty, &mut high.into_iter());
+                let values = self.combine(folding, &low, high);
+                let values = values.into_iter().zip(&kinds);
+                states.push(values.map(|(value, scalar)| self.kept(*scalar, value)).collect());
+            }
+        }
+        states.remove(0)
     }
 
     /// The lanes of a block as vectors, where that can be said: what makes them, what is done with all of a group, and what puts them back.

@@ -11,6 +11,8 @@ pub struct RowBlocks {
     pub first: C,
     /// Whether the array has room for all blocks of these rows.
     pub fits: C,
+    /// Whether they were kept when the share before was scanned, where that may be.
+    pub folded: Option<C>,
     /// Whether a reduction has kept them.
     pub kept: bool,
 }

@@ -16,6 +16,27 @@ impl<'p> Emitter<'p> {
         self.push(Stmt::when(fits, [keep]));
     }
 
+    /// The results of a block: where they were kept with a share before, these; else what folds them.
+    pub(super) fn kept_or_folded(
+        &mut self,
+        foldings: &[Folding<'p>],
+        start: &C,
+        fold: impl FnOnce(&mut Self) -> Vec<Vec<C>>,
+    ) -> Vec<Vec<C>> {
+        let before = self.row_blocks.clone().and_then(|own| Some((own.values, own.first, own.folded?)));
+        let ([folding], Some((values, first, folded))) = (foldings, before) else { return fold(self) };
+        let identities = self.identities(folding);
+        let own = self.states(folding, "own", identities);
+        let (fold, ()) = self.block(|emitter| {
+            let results = fold(emitter);
+            emitter.assign(&own, results.into_iter().flatten().collect());
+        });
+        let kept =
+            own.iter().map(|own| Stmt::assign(own.clone(), values.at(first.clone() + start.clone() / BLOCK)));
+        self.push(Stmt::choose(folded, kept.collect::<Block>(), fold));
+        vec![own]
+    }
+
     /// The result of a block that was kept, in an array; else what folds it.
     pub(crate) fn kept_block(&self, start: &C, block: &C, part: &[C], fold: Block) -> Block {
         match (&self.row_blocks, part) {

@@ -62,7 +62,7 @@ impl<'p> Emitter<'p> {
         (at, steps)
     }
 
-    fn cleared(&mut self, lanes: &[C], identities: &[C]) -> Stmt {
+    pub(crate) fn cleared(&mut self, lanes: &[C], identities: &[C]) -> Stmt {
         let lane = self.fresh("l");
         let clear: Vec<Stmt> = lanes
             .iter()
@@ -105,27 +105,11 @@ impl<'p> Emitter<'p> {
             }
         }
         let (end, ()) = self.block(|emitter| {
-            let mut states: Vec<Vec<C>> = (0..if builtin { LANES } else { 1 })
-                .map(|lane| lanes.iter().map(|own| own.at(lane)).collect())
-                .collect();
-            let kinds = scalars(folding.ty);
-            while states.len() > 1 {
-                let upper = states.split_off(states.len() / 2);
-                let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
-                states = Vec::new();
-                for (low, high) in pairs {
-                    let high = whole(folding.ty, &mut high.into_iter());
-                    let values = emitter.combine(folding, &low, high);
-                    states.push(
-                        values
-                            .into_iter()
-                            .zip(&kinds)
-                            .map(|(value, scalar)| emitter.kept(*scalar, value))
-                            .collect(),
-                    );
-                }
-            }
-            let block = whole(folding.ty, &mut states.remove(0).into_iter());
+            let result = match builtin {
+                true => emitter.lanes_together(folding, lanes),
+                false => lanes.iter().map(|own| own.at(0)).collect(),
+            };
+            let block = whole(folding.ty, &mut result.into_iter());
             let values = emitter.combine(folding, carry, block);
             emitter.assign(carry, values);
             emitter.assign(state, carry.to_vec());

@@ -2,8 +2,9 @@
 //! since in one alone each sum waits for the one before it. The order of operations is that of every scan.
 
 use crate::analysis::{Level, Schedule};
-use crate::emit::emitter::{Emitter, Seq, View, c_type, stored_type};
+use crate::emit::emitter::{At, Emitter, c_type, stored_type};
 use crate::emit::fold::Folding;
+use crate::emit::folded::{Next, Sides};
 use crate::emit::view::{Dest, Into, flat, scalars, whole};
 use crate::program::{BLOCK, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};
@@ -21,14 +22,24 @@ pub(super) struct Turn {
     turn: C,
     /// The number of the share.
     pub share: C,
+    /// How many threads take shares.
+    pub threads: C,
+    /// Where a thread keeps what it folds of its next share.
+    pub sides: Option<Sides>,
 }
 
 /// What comes after some blocks.
 enum After {
     /// The next share, to which is passed on what comes behind them.
-    Turn(Turn),
+    Turn(Box<Turn>),
     /// The rest of a row of a length; what comes behind its last block need not be known.
     Row(C),
+}
+
+/// The type of a result's elements, where that is a number that is stored as it is, so that lines of them can be.
+pub(super) fn in_lines(dest: &Dest) -> Option<Scalar> {
+    let [(_, scalar, 1)] = &dest.arrays[..] else { return None };
+    (stored_type(*scalar) == c_type(*scalar)).then_some(*scalar)
 }
 
 impl<'p> Emitter<'p> {
@@ -38,11 +49,20 @@ impl<'p> Emitter<'p> {
         let prefix = flat(&folding.prefix);
         let carry = self.states(folding, "carry", prefix);
         let shares = self.bind(Scalar::I64, (length.clone() + (SHARE - 1)) / SHARE);
-        self.in_turn(&shares, int(SHARE), |emitter, turn| {
+        let room = if folding.function.builtin.is_some() { in_lines(dest) } else { None };
+        self.in_turn(&shares, int(SHARE), room.map(|scalar| (scalar, CHAINS)), |emitter, turn| {
             let start = emitter.bind(Scalar::I64, turn.share.clone() * SHARE);
             let next = call("tw_min", [start.clone() + SHARE, length.clone()]).integer();
             let end = emitter.bind(Scalar::I64, next);
-            emitter.scan_blocks(folding, dest, &int(0), [start, end], &carry, After::Turn(turn));
+            if let (Some(sides), Some(ahead)) = (turn.sides.clone(), emitter.ahead.clone()) {
+                let more = (start.clone() + ahead.clone() + SHARE).le(length.clone());
+                let more = emitter.bind(Scalar::Bool, more);
+                let at = folding.sequence.at.clone();
+                let at: At<'p> = Rc::new(move |emitter, place| at(emitter, place + ahead.clone()));
+                emitter.next = Some(Next { sides, more, origin: start.clone(), at, done: false });
+            }
+            emitter.scan_blocks(folding, dest, &int(0), [start, end], &carry, After::Turn(Box::new(turn)));
+            emitter.turn_over();
         });
     }
 
@@ -93,16 +113,23 @@ impl<'p> Emitter<'p> {
         self.push(Stmt::Block(team));
     }
 
-    /// Shares that threads take one after the other; each has so many elements.
-    pub(super) fn in_turn(&mut self, shares: &C, elements: C, body: impl FnOnce(&mut Self, Turn)) {
+    /// Shares that threads take one after the other; each has so many elements, and results of so many blocks of a type are kept.
+    pub(super) fn in_turn(
+        &mut self,
+        shares: &C,
+        elements: C,
+        room: Option<(Scalar, i64)>,
+        body: impl FnOnce(&mut Self, Turn),
+    ) {
         let (own, turn) = (self.fresh("i"), self.fresh("turn"));
         self.changes(&turn);
         let before = self.ahead.take();
         self.push(Stmt::declare("int64_t", turn.clone(), 0));
         let (team, ()) = self.block(|emitter| {
-            let threads = call("omp_get_num_threads", []).integer();
-            emitter.ahead = Some(emitter.bind(Scalar::I64, threads * elements));
-            let turn = Turn { turn: name(turn), share: var(&own) };
+            let threads = emitter.bind(Scalar::I64, call("omp_get_num_threads", []).integer());
+            emitter.ahead = Some(emitter.bind(Scalar::I64, threads.clone() * elements));
+            let sides = room.map(|(scalar, blocks)| emitter.sides(scalar, blocks));
+            let turn = Turn { turn: name(turn), share: var(&own), threads, sides };
             let (body, ()) = emitter.block(|emitter| body(emitter, turn));
             emitter.push(Stmt::Pragma("omp for nowait schedule(static, 1)".to_owned()));
             emitter.push(Stmt::count("int64_t", own, 0, shares.clone(), body));
@@ -116,7 +143,7 @@ impl<'p> Emitter<'p> {
 
     /// What is done when it is a share's turn.
     pub(super) fn taking(&mut self, turn: Turn, work: Block) {
-        let Turn { turn, share } = turn;
+        let Turn { turn, share, .. } = turn;
         self.push(Stmt::call("tw_await", [turn.clone().address(), share.clone()]));
         self.push(Stmt::Block(work));
         self.push(Stmt::call("tw_pass_on", [turn.address(), share]));
@@ -197,9 +224,9 @@ impl<'p> Emitter<'p> {
             let level = Level::simd(Schedule::Cooperative);
             emitter.part(foldings, &parts, start.clone(), var(&block), &end, level);
         });
-        let inner = match after {
-            After::Turn(_) => inner,
-            After::Row(_) => self.kept_block(&start, &var(&block), &parts[0], inner),
+        let (inner, sides) = match &after {
+            After::Turn(turn) => (inner, turn.sides.clone()),
+            After::Row(_) => (self.kept_block(&start, &var(&block), &parts[0], inner), None),
         };
         let results = match &after {
             After::Turn(_) => count.clone(),
@@ -208,13 +235,22 @@ impl<'p> Emitter<'p> {
                 self.bind(Scalar::I64, less)
             }
         };
-        self.push(Stmt::count("int64_t", block, 0, results.clone(), inner));
+        let fold = Stmt::count("int64_t", block.clone(), 0, results.clone(), inner);
+        self.push(match sides {
+            Some(sides) => {
+                let before = sides.values().at(sides.own() + var(&block));
+                let kept = Stmt::assign(parts[0][0].at(var(&block)), before);
+                let kept = Stmt::count("int64_t", block, 0, CHAINS, [kept]);
+                Stmt::choose(sides.is_folded(), [kept], [fold])
+            }
+            None => fold,
+        });
         // What comes before each block takes the place of its result.
         let block = self.fresh("b");
         let (inner, ()) = self.block(|emitter| emitter.carried_on(folding, &parts[0], carry, var(&block)));
         let mut serial = Block::from(Stmt::count("int64_t", block, 0, results.clone(), inner));
         match after {
-            After::Turn(turn) => self.taking(turn, serial),
+            After::Turn(turn) => self.taking(*turn, serial),
             After::Row(_) => {
                 let last: Block = parts[0]
                     .iter()
@@ -263,10 +299,8 @@ impl<'p> Emitter<'p> {
         start: &C,
         prefixes: &[C],
     ) -> Option<Block> {
-        let [(array, scalar, 1)] = &dest.arrays[..] else { return None };
-        if stored_type(*scalar) != c_type(*scalar) {
-            return None;
-        }
+        let scalar = &in_lines(dest)?;
+        let array = &dest.arrays[0].0;
         let width = LINE / scalar.bytes() as i64;
         let store = format!("tw_line_{}", c_type(*scalar));
         let at = folding.sequence.at.clone();
@@ -282,8 +316,8 @@ impl<'p> Emitter<'p> {
                 })
                 .collect();
             let index = emitter.fresh("i");
-            let (body, ()) = emitter.block(|emitter| {
-                let first = |chain: i64| start.clone() + chain * BLOCK + var(&index);
+            let first = |chain: i64| start.clone() + chain * BLOCK + var(&index);
+            let lines = |emitter: &mut Emitter<'p>| {
                 let lines: Vec<C> = (0..CHAINS).map(|_| emitter.line(*scalar, width)).collect();
                 for (chain, (line, state)) in lines.iter().zip(&states).enumerate() {
                     let lane = emitter.fresh("l");
@@ -300,11 +334,32 @@ impl<'p> Emitter<'p> {
                 for (chain, line) in lines.into_iter().enumerate() {
                     emitter.push(Stmt::call(&store, [to(first(chain as i64)), line, name(&past)]));
                 }
-                for chain in 0..CHAINS {
-                    emitter.read_ahead(&folding.sequence, first(chain));
+            };
+            let each =
+                |body: Block| Stmt::each("int64_t", index.clone(), 0, var(&index).lt(BLOCK), width, body);
+            let (alone, ()) = emitter.block(|emitter| {
+                lines(emitter);
+                let Some(far) = emitter.ahead.clone() else { return };
+                (0..CHAINS).for_each(|chain| emitter.ask_for(&at, first(chain), far.clone()));
+            });
+            let Some(mut next) = emitter.next.take() else { return emitter.push(each(alone)) };
+            // The next share's blocks are as far from each other.
+            let (both, ()) = emitter.block(|emitter| {
+                let lanes: Vec<C> = (0..CHAINS).map(|_| emitter.lanes_ahead(folding, *scalar)).collect();
+                let (body, ()) = emitter.block(|emitter| {
+                    lines(emitter);
+                    for (chain, lanes) in lanes.iter().enumerate() {
+                        emitter.fold_ahead(folding, &next, lanes, [first(chain as i64), int(width)], *scalar);
+                    }
+                });
+                emitter.push(each(body));
+                for (chain, lanes) in lanes.iter().enumerate() {
+                    emitter.keep_ahead(folding, &next, lanes, start.clone() + chain as i64 * BLOCK);
                 }
             });
-            emitter.push(Stmt::each("int64_t", index.clone(), 0, var(index).lt(BLOCK), width, body));
+            emitter.push(Stmt::choose(next.more.clone(), both, [each(alone)]));
+            next.done = true;
+            emitter.next = Some(next);
         });
         Some(block)
     }
@@ -317,17 +372,5 @@ impl<'p> Emitter<'p> {
         declaration.attribute = Some("TW_ALIGNED".to_owned());
         self.push(Stmt::Declare(vec![declaration]));
         name(own)
-    }
-
-    /// Asks for an element of what this thread reads next, where that is an element of an array.
-    fn read_ahead(&mut self, sequence: &Seq<'p>, place: C) {
-        let Some(ahead) = self.ahead.clone() else { return };
-        let place = self.bind(Scalar::I64, place);
-        let (block, element) = self.block(|emitter| (sequence.at)(emitter, place));
-        if block.is_empty()
-            && let View::Scalar(element @ C::Index(..), ..) = element
-        {
-            self.push(Stmt::call("TW_NEXT", [element.address(), ahead]));
-        }
     }
 }

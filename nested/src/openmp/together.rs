@@ -5,12 +5,13 @@ use super::scans::SHARE;
 use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::emit::emitter::{Emitter, Seq, View};
 use crate::emit::env::Env;
+use crate::emit::folded::Next;
 use crate::emit::generated::Kernel;
 use crate::emit::kept::RowBlocks;
 use crate::emit::view::{Dest, RowShape, load};
 use crate::lower::{Lowered, Numbered, Step};
 use crate::program::*;
-use c_tree::{Expr as C, call, int, name};
+use c_tree::{Expr as C, call, int};
 use std::rc::Rc;
 
 /// Such steps.
@@ -96,6 +97,13 @@ fn folded(value: &Expr, how: Operator) -> Option<(Builtin, &Type, VarId)> {
     (*operator == how).then_some((function.builtin?, &parts[1].ty, rows))
 }
 
+/// The rows that a map folds each of.
+fn folded_rows(value: &Expr) -> Option<&Expr> {
+    let (.., rows) = folded(value, Operator::Reduce)?;
+    let Kind::Apply(_, _, operands) = &value.kind else { return None };
+    operands.iter().find(|own| matches!(own.kind, Kind::Variable(id) if id == rows))
+}
+
 /// Whether an expression reads a variable, by names of sequences, too.
 fn mentions(lowered: &Lowered, expr: &Expr, id: VarId) -> bool {
     let mut found = false;
@@ -135,18 +143,34 @@ impl<'p> Emitter<'p> {
         let (value, steps) = self.open_scan(&folding, true);
         let shares = self.bind(Scalar::I64, (length.clone() + (share.clone() - 1)) / share.clone());
         let blocks = self.blocks_of(own, &row);
-        self.in_turn(&shares, elements, |emitter, turn| {
+        let source = folded_rows(own.results.1).map(|rows| self.sequence(rows, &env));
+        let room = blocks.as_ref().map(|(scalar, ..)| (*scalar, KEPT));
+        self.in_turn(&shares, elements, room, |emitter, turn| {
             let start = emitter.bind(Scalar::I64, turn.share.clone() * share.clone());
             let next = call("tw_min", [start.clone() + share.clone(), length.clone()]).integer();
             let end = emitter.bind(Scalar::I64, next);
             let at = results.at.clone();
             emitter.levels = first;
-            let blocks = blocks.map(|(scalar, each, fits)| {
-                let values = name(emitter.array(scalar, "kept", KEPT));
+            if let (Some((_, _, fits)), Some(source), Some(sides)) = (&blocks, &source, &turn.sides) {
+                let further = start.clone() + turn.threads.clone() * share.clone();
+                let further = emitter.bind(Scalar::I64, further);
+                // The last row stands for those behind it, which nobody reads.
+                let last = call("tw_min", [further.clone(), length.clone() - 1]).integer();
+                let last = emitter.bind(Scalar::I64, last);
+                if let View::Sequence(next) = (source.at)(emitter, last) {
+                    let whole = (row.clone() % SHARE).is(0).and(next.length.clone().is(row.clone()));
+                    let more = fits.clone().and(further.lt(length.clone())).and(whole);
+                    let more = emitter.bind(Scalar::Bool, more);
+                    emitter.next =
+                        Some(Next { sides: sides.clone(), more, origin: int(0), at: next.at, done: false });
+                }
+            }
+            let blocks = blocks.zip(turn.sides.clone()).map(|((_, each, fits), sides)| {
                 let first = start.clone();
                 move |row: &C, kept: bool| {
-                    let first = (row.clone() - first.clone()) * each.clone();
-                    RowBlocks { values: values.clone(), first, fits: fits.clone(), kept }
+                    let first = sides.own() + (row.clone() - first.clone()) * each.clone();
+                    let folded = Some(sides.is_folded());
+                    RowBlocks { values: sides.values(), first, fits: fits.clone(), folded, kept }
                 }
             });
             let mut kept = false;
@@ -176,6 +200,7 @@ impl<'p> Emitter<'p> {
                 emitter.row_blocks = None;
                 emitter.depth -= 1;
             });
+            emitter.turn_over();
         });
         Some(self.finished(vec![own.results.0, own.scan.0, own.rows.0], title))
     }
