@@ -170,3 +170,35 @@ fn results_that_go_past_the_caches_have_the_same_bits() {
         assert!(expected.iter().zip(&found).all(|(expected, found)| expected.same_bits(found)));
     }
 }
+
+/// Whole shares, of one row each, whose blocks a thread folds while it scans the share before: rows of one and of several shares, the last
+/// ones shorter, and rows that have more blocks than there is room for.
+#[test]
+fn blocks_that_are_folded_ahead_have_the_interpreters_bits() {
+    let mut chance = Chance(24);
+    let tiles = nested::shipped::text("scan").unwrap();
+    let narrow = tiles.replace("[f64]", "[f32]").replace("0.0", "f32(0.0)");
+    let most = tiles.replace("(+", "(max").replace("0.0", "-9.0");
+    for (text, name) in [(tiles, "s"), (narrow.as_str(), "f"), (most.as_str(), "s")] {
+        let made = generate(&parsed(text), &[], Mode::Deterministic, "program").text;
+        assert!(made.contains("folded"), "{text}");
+        for (rows, tile) in [(9, 16_384), (4, 49_152), (3, 32_768), (5, 20_480), (3, 278_528)] {
+            for more in [0, 1, tile - 1] {
+                if (name == "f" || more > 1) && tile > 50_000 {
+                    continue;
+                }
+                let all = given(&mut chance, rows * tile + more, rows == 4);
+                let own = all[name].clone();
+                let tile = Array::I64(vec![tile as i64]);
+                compared(text, &inputs([("s", own), ("tile", tile)]), &[], &[Mode::Deterministic]);
+            }
+        }
+    }
+    let plain = "nested p { input s: [f64]; input f: [f32]; input i: [i32];
+        output a = scan(+, map(|v| v * 0.5, s), 0.25); output b = scan(+, f, f32(-2.0)); output c = scan(max, i, 3); }";
+    for count in [7 * 16_384, 9 * 16_384 + 1, 8 * 16_384 - 1] {
+        let mut data = given(&mut chance, count, true);
+        data.retain(|name, _| name != "k");
+        compared(plain, &data, &[], &[Mode::Deterministic]);
+    }
+}
