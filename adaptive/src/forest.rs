@@ -6,19 +6,9 @@
 
 use crate::limits::MOST_VARIANTS;
 use crate::ranking::Ranking;
+pub use crate::walk::Voter;
 use crate::walk::Walk;
 use serde::{Deserialize, Serialize};
-
-/// A tree, depth first: where a feature is at most its value the next node follows, else that of `above`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Voter {
-    /// The feature of each node; -1 for a leaf.
-    pub feature: Vec<i32>,
-    /// The threshold of each node; of a leaf the share of the first variant, in 0 to 1.
-    pub value: Vec<f64>,
-    /// Where greater values go on; 0 for a leaf.
-    pub above: Vec<usize>,
-}
 
 /// The trees of two variants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,19 +47,6 @@ impl From<Listed> for Forest {
 impl From<Forest> for Listed {
     fn from(forest: Forest) -> Listed {
         Listed { classes: forest.classes, pairs: forest.pairs }
-    }
-}
-
-impl Voter {
-    fn fits(&self, features: usize) -> bool {
-        let nodes = self.feature.len();
-        let node = |at: usize| {
-            let (feature, above) = (self.feature[at], self.above[at]);
-            let leaf = feature < 0;
-            let inside = leaf || ((feature as usize) < features && above > at + 1 && above < nodes);
-            inside && self.value[at].is_finite() && (!leaf || (0.0..=1.0).contains(&self.value[at]))
-        };
-        nodes > 0 && self.value.len() == nodes && self.above.len() == nodes && (0..nodes).all(node)
     }
 }
 

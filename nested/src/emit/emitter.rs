@@ -1,9 +1,8 @@
 //! What is known while the code of one step is made.
 
-use super::folded::Next;
 use super::gpu::{Gpu, Where};
 use super::indices::Grouped;
-use super::kept::RowBlocks;
+use super::kept::{Next, RowBlocks};
 use super::matrices::Products;
 use super::slots::{Place, Slots};
 use super::unused::without_unused;
@@ -78,7 +77,7 @@ pub struct Emitter<'p> {
     /// How many elements further on a thread goes on when it is done with those at hand.
     pub(crate) ahead: Option<C>,
     /// The next share of a thread that scans one.
-    pub(crate) next: Option<Next<'p>>,
+    pub(crate) next: Option<Next<'p, Emitter<'p>>>,
     /// Where results of a row's blocks are kept, for a scan of the row.
     pub(crate) row_blocks: Option<RowBlocks>,
     /// Products of rows that are computed before the code that needs them.

@@ -3,52 +3,12 @@
 
 use super::emitter::{At, Emitter, View};
 use super::fold::Folding;
+use super::kept::{Next, Sides};
 use crate::program::{BLOCK, LANES, Scalar};
 use c_tree::{Expr as C, Stmt, int, name, var};
 
 /// Bytes after which an element of a block is asked for: it is read from memory while as many are folded.
 const BYTES_AHEAD: i64 = 4096;
-
-/// Room for the results of a thread's blocks: those of this share, and those of the next one, in turn.
-#[derive(Clone)]
-pub struct Sides {
-    values: C,
-    room: i64,
-    side: C,
-    folded: C,
-}
-
-impl Sides {
-    /// Where the results of this share's blocks begin.
-    pub fn own(&self) -> C {
-        self.side.clone()
-    }
-
-    /// The array.
-    pub fn values(&self) -> C {
-        self.values.clone()
-    }
-
-    /// Whether this share was folded before.
-    pub fn is_folded(&self) -> C {
-        self.folded.clone().gt(0)
-    }
-}
-
-/// The next share.
-#[derive(Clone)]
-pub struct Next<'p> {
-    /// Room for results.
-    pub sides: Sides,
-    /// Whether there is a next share, and both are whole.
-    pub more: C,
-    /// Where the share at hand begins.
-    pub origin: C,
-    /// Elements of the next share, by their places in this one.
-    pub at: At<'p>,
-    /// Whether there is code that folds it.
-    pub done: bool,
-}
 
 impl<'p> Emitter<'p> {
     /// Room for results of so many blocks of two shares.
@@ -80,7 +40,7 @@ impl<'p> Emitter<'p> {
     pub(crate) fn fold_ahead(
         &mut self,
         folding: &Folding<'p>,
-        next: &Next<'p>,
+        next: &Next<'p, Self>,
         lanes: &C,
         [first, width]: [C; 2],
         scalar: Scalar,
@@ -107,7 +67,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Keeps the result of a block of the next share.
-    pub(crate) fn keep_ahead(&mut self, folding: &Folding<'p>, next: &Next<'p>, lanes: &C, first: C) {
+    pub(crate) fn keep_ahead(&mut self, folding: &Folding<'p>, next: &Next<'p, Self>, lanes: &C, first: C) {
         let result = self.lanes_together(folding, std::slice::from_ref(lanes));
         let other = int(next.sides.room) - next.sides.own();
         let place = other + (first - next.origin.clone()) / BLOCK;

@@ -7,7 +7,7 @@ pub mod distribute;
 pub mod emitter;
 pub mod env;
 pub mod fold;
-pub mod folded;
+mod folded;
 pub mod generated;
 pub mod gpu;
 pub mod indices;

@@ -4,7 +4,7 @@
 use crate::analysis::{Level, Schedule};
 use crate::emit::emitter::{At, Emitter, c_type, stored_type};
 use crate::emit::fold::Folding;
-use crate::emit::folded::{Next, Sides};
+use crate::emit::kept::{Next, Sides};
 use crate::emit::view::{Dest, Into, flat, scalars, whole};
 use crate::program::{BLOCK, Scalar};
 use c_tree::{Block, Declaration, Expr as C, Stmt, call, int, name, var};

@@ -1,6 +1,6 @@
 //! The two methods, with a preconditioner.
 
-use super::precondition::Preconditioner;
+use super::precondition::{ALONE, Preconditioner};
 use super::{MOST_STEPS, TOLERANCE};
 use crate::sparse::Csr;
 
@@ -21,9 +21,6 @@ pub struct Solution {
     /// Steps that it took.
     pub steps: usize,
 }
-
-/// Entries of a matrix that are not worth another thread.
-pub(super) const ALONE: usize = 50_000;
 
 /// `y = A x`.
 fn multiply(matrix: &Csr, parts: &[usize], x: &[f64], y: &mut [f64]) {

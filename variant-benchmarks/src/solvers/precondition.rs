@@ -1,8 +1,10 @@
 //! Preconditioners: approximate inverses that are cheap to apply.
 
-use super::krylov::ALONE;
 use crate::sparse::Csr;
 use rayon::prelude::*;
+
+/// Entries of a matrix that are not worth another thread.
+pub(super) const ALONE: usize = 50_000;
 
 /// A kind of preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
