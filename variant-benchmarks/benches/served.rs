@@ -210,6 +210,11 @@ fn answer(line: &str, current: &mut Option<Runs>) -> Result<String, Problem> {
 }
 
 fn main() -> Result<(), Problem> {
+    // By a thread of the pool: one from outside sleeps while it waits, and is woken at each call.
+    Ok(rayon::scope(|_| serve().map_err(|problem| problem.to_string()))?)
+}
+
+fn serve() -> Result<(), Problem> {
     let mut current = None;
     for line in stdin().lock().lines() {
         let answer = answer(&line?, &mut current)?;

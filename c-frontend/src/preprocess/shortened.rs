@@ -157,21 +157,25 @@ fn inline_function(head: &str) -> Option<&str> {
     if !words.iter().any(|word| INLINE.contains(word)) {
         return None;
     }
-    let mut depth = 0_i64;
-    let mut before = "";
+    let (mut depth, mut before, mut name) = (0_i64, "", None);
     for word in words {
+        // `int (f)(void)`: what stands before the first parentheses is no name.
+        if depth == 0 && word == "(" && before == ")" && name.is_some() {
+            return None;
+        }
         match word {
-            "(" if depth == 0 && !NO_NAMES.contains(&before) => {
-                let is_name = before.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-                return is_name.then_some(before);
+            "(" => {
+                if depth == 0 && name.is_none() && !NO_NAMES.contains(&before) {
+                    name = Some(before);
+                }
+                depth += 1;
             }
-            "(" => depth += 1,
             ")" => depth -= 1,
             _ => {}
         }
         before = word;
     }
-    None
+    name.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
 }
 
 #[cfg(test)]
