@@ -110,7 +110,7 @@ impl Benchmark for Bfs {
     type Argument = Searching;
     const NAME: &'static str = "bfs";
     const UNSEEN: &'static str = "small world";
-    const COUNTS: [usize; 2] = [20, 138];
+    const COUNTS: [usize; 2] = [200, 138];
     const LARGEST: usize = 4_000_000;
     const CALLS: f64 = 1.0;
 

@@ -59,7 +59,7 @@ impl Benchmark for Sort {
     type Argument = Sorting;
     const NAME: &'static str = "sort";
     const UNSEEN: &'static str = "few values";
-    const COUNTS: [usize; 2] = [120, 600];
+    const COUNTS: [usize; 2] = [240, 600];
     const LARGEST: usize = 20_000_000;
     const CALLS: f64 = 1.0;
 
