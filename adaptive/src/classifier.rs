@@ -81,8 +81,7 @@ impl Classifier for Learned {
                 format!("tree: {} leaves, depth {}", tree.nodes.len().div_ceil(2), tree.depth())
             }
             Learned::Forest(forest) => {
-                let trees: usize = forest.pairs().iter().map(|pair| pair.trees.len()).sum();
-                format!("forest: {trees} trees for {} pairs of variants", forest.pairs().len())
+                format!("forest: {} trees for {} pairs of variants", forest.trees(), forest.pairs().len())
             }
         }
     }
@@ -91,9 +90,7 @@ impl Classifier for Learned {
         match self {
             Learned::Svm(svm) => VECTOR * svm.vectors.len() as f64,
             Learned::Tree(tree) => STEP * tree.depth() as f64,
-            Learned::Forest(forest) => {
-                WALK * forest.pairs().iter().map(|pair| pair.trees.len()).sum::<usize>() as f64
-            }
+            Learned::Forest(forest) => WALK * forest.trees() as f64,
         }
     }
 }

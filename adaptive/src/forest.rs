@@ -67,6 +67,11 @@ impl Forest {
         &self.pairs
     }
 
+    /// How many trees it has.
+    pub fn trees(&self) -> usize {
+        self.walk.trees().count()
+    }
+
     /// Its trees as they are walked.
     pub(crate) fn walk(&self) -> &Walk {
         &self.walk

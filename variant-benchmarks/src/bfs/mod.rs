@@ -82,22 +82,18 @@ impl Searching {
         &self.sources
     }
 
-    /// Searches from all sources, in a thread of the pool; what looks at the levels afterwards does not count.
-    fn each(&mut self, search: impl Fn(&Searching, u32, &Levels) + Sync) -> Ran {
-        let searches = || {
-            let mut levels = Levels::new(self.graph.vertices());
-            let (mut found, mut each) = (Vec::new(), 0.0);
-            for &source in &*self.sources {
-                each += timed(|| {
-                    levels.clear();
-                    search(self, source, &levels);
-                })
-                .1;
-                found.push(levels.fingerprint());
-            }
-            (found, each)
-        };
-        let (found, each) = rayon::scope(|_| searches());
+    /// Searches from all sources; what looks at the levels afterwards does not count.
+    fn each(&mut self, search: impl Fn(&Searching, u32, &Levels)) -> Ran {
+        let mut levels = Levels::new(self.graph.vertices());
+        let (mut found, mut each) = (Vec::new(), 0.0);
+        for &source in &*self.sources {
+            each += timed(|| {
+                levels.clear();
+                search(self, source, &levels);
+            })
+            .1;
+            found.push(levels.fingerprint());
+        }
         self.found = found;
         Ok(Spent { once: 0.0, each })
     }

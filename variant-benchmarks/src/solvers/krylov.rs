@@ -101,12 +101,10 @@ pub fn solve(
     if !target.is_finite() {
         return Err("the right-hand side is not finite".to_owned());
     }
-    let solve = || match method {
+    match method {
         Method::Cg => cg(matrix, right, target, preconditioner),
         Method::BiCgStab => bicgstab(matrix, right, target, preconditioner),
-    };
-    // In a thread of the pool, from which it is not far to the others.
-    if matrix.entries() <= ALONE { solve() } else { rayon::scope(|_| solve()) }
+    }
 }
 
 fn cg(matrix: &Csr, right: &[f64], target: f64, inverse: &Preconditioner) -> Result<Solution, String> {
