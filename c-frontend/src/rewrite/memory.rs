@@ -97,6 +97,14 @@ pub(super) fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut 
     for own in &nest.reached {
         lines.line(format!("{name}_touches(&tw_data, &{own}, &{own}, sizeof {own}, 0, 1);"));
     }
+    for (pointer, assigned) in
+        nest.observed.iter().filter_map(|own| own.waves.as_ref()).flat_map(|waves| &waves.reached)
+    {
+        let written = i32::from(*assigned);
+        lines.line(format!(
+            "{name}_touches(&tw_data, {pointer}, {pointer}, sizeof *{pointer}, 0, {written});"
+        ));
+    }
     for address in &nest.memory {
         lines.line(data(name, address));
     }

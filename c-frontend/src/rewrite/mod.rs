@@ -16,6 +16,7 @@ mod region;
 mod shield;
 mod sources;
 mod steps;
+mod waves;
 
 pub use arrays::{ArrayUse, array_uses};
 pub(crate) use arrays::{LEVELS, PLACE, moved_in_every_step};
@@ -46,7 +47,7 @@ pub fn rewrite(
     let extension = if target == Target::Cuda { "cu" } else { "c" };
     let mut files = vec![OutputFile {
         name: sources.main.clone(),
-        bytes: first.preprocessed.encode(&region::program_text(programs)),
+        bytes: first.preprocessed.encode(&region::program_text(programs, target)),
     }];
     for glue in &glues {
         files.push(text(format!("{}_glue.h", glue.name), render("glue.h", glue)?));
@@ -60,7 +61,7 @@ pub fn rewrite(
 }
 
 /// Those of `glue.c` are parts of it: the parser counts the lines of a template before each of its tags anew.
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("glue.h", include_str!("../../templates/c_program/glue.h.hbs")),
     ("glue.c", include_str!("../../templates/c_program/glue.c.hbs")),
     ("glue_ranges.c", include_str!("../../templates/c_program/glue_ranges.c.hbs")),
@@ -71,6 +72,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("glue_kept.c", include_str!("../../templates/c_program/glue_kept.c.hbs")),
     ("glue_copies.c", include_str!("../../templates/c_program/glue_copies.c.hbs")),
     ("glue_call.c", include_str!("../../templates/c_program/glue_call.c.hbs")),
+    ("glue_waves.c", include_str!("../../templates/c_program/glue_waves.c.hbs")),
     ("Makefile", include_str!("../../templates/c_program/Makefile.hbs")),
     ("CMakeLists.txt", include_str!("../../templates/c_program/CMakeLists.txt.hbs")),
 ];

@@ -4,14 +4,15 @@ use super::boxes::{Boxes, place};
 use super::decide::decide;
 use super::extents::all_boxes;
 use super::lines::{Lines, c_bound};
-use super::{own_arrays, shield, steps};
+use super::output::Target;
+use super::{own_arrays, shield, steps, waves};
 use crate::CProgram;
 use crate::nest::{Ahead, Chosen, Counter, Left, Observed, SpaceLoop, TimeLoop};
 use crate::recognise::What;
 use std::fmt::Write;
 
 /// The text of the rewritten file, all of whose time loops are given.
-pub fn program_text(programs: &[&CProgram]) -> String {
+pub fn program_text(programs: &[&CProgram], target: Target) -> String {
     let Some(first) = programs.first() else { return String::new() };
     let source = &first.preprocessed.source;
     let text = |part| first.preprocessed.source_text(part);
@@ -22,26 +23,48 @@ pub fn program_text(programs: &[&CProgram]) -> String {
     let mut result = format!("{hidden}{includes}{shown}#line 1\n");
     let mut sorted = programs.to_vec();
     sorted.sort_by_key(|program| program.nest.cut().start);
+    // What is put around time loops, in the order of its places.
+    let mut around: Vec<(usize, String)> = Vec::new();
+    for program in &sorted {
+        if let Some(waves) = waves::of(program, target) {
+            around.push((waves.span.start, waves::head(program)));
+            around.push((waves.span.end, waves::tail(program)));
+        }
+    }
+    around.sort_by_key(|(place, _)| *place);
+    let plain = |from: usize, to: usize| {
+        let mut result = String::new();
+        let mut at = from;
+        for (place, own) in
+            around.iter().filter(|(place, _)| from <= *place && (*place < to || to == source.text.len()))
+        {
+            result.push_str(&text(at..*place));
+            result.push_str(own);
+            at = *place;
+        }
+        result + &text(at..to)
+    };
     let mut from = 0;
     for program in sorted {
         let span = &program.nest.cut();
         let (first_line, _) = source.line_column(span.start);
         let (last_line, _) = source.line_column(span.end);
         // A mark of the encoding belongs at the very start of a file only.
-        result.push_str(text(from..span.start).trim_start_matches('\u{feff}'));
-        result.push_str(&replacement(program, &text(span.clone()), first_line, last_line));
+        result.push_str(plain(from, span.start).trim_start_matches('\u{feff}'));
+        result.push_str(&replacement(program, target, &text(span.clone()), (first_line, last_line)));
         // What follows keeps its line numbers; the rest of the loop's last line stands on a line of its own.
         let _ = write!(result, "\n#line {last_line}\n");
         from = span.end;
     }
-    result.push_str(&text(from..source.text.len()));
+    result.push_str(&plain(from, source.text.len()));
     result
 }
 
 /// How often it is looked whether rows have one distance, where they had none.
 const MOST_LOOKS: u32 = 3;
 
-fn replacement(program: &CProgram, original: &str, first_line: usize, last_line: usize) -> String {
+fn replacement(program: &CProgram, target: Target, original: &str, lines_of: (usize, usize)) -> String {
+    let (first_line, last_line) = lines_of;
     let nest = &program.nest;
     let name = &program.program.name;
     let mut lines = Lines { text: String::new(), depth: 1 };
@@ -74,12 +97,23 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     if paced {
         pace(program, &mut lines);
     }
+    let in_waves = waves::of(program, target);
+    if let Some(waves) = in_waves {
+        waves::ask(program, waves, &mut lines);
+    }
     if nest.observed.as_ref().is_some_and(|observed| observed.alone) {
         lines.line(
             "/* Rows that lie anywhere are looked at a few times: steps stay as they are written then. */",
         );
         lines.line(format!("{} int tw_scattered = 0;", steps::lasting(program.has_pragmas())));
-        lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
+        if in_waves.is_some() {
+            lines.block("if (tw_taken)", |lines| {
+                lines.line("tw_reason = 0;");
+                lines.line("tw_done = 1;");
+            });
+        }
+        let otherwise = if in_waves.is_some() { "else " } else { "" };
+        lines.line(format!("{otherwise}if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
         if paced {
             lines.line(format!("else if (!{name}_turn(&tw_pace)) tw_reason = {name}_slower;"));
         }
@@ -155,7 +189,17 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         }
         if let Some(observed) = nest.observed.as_ref().filter(|observed| !observed.residue.is_empty()) {
             lines.line("/* What the loops leave in scalars, in their order. */");
-            lines.line(observed.residue.trim_end());
+            match in_waves {
+                None => lines.line(observed.residue.trim_end()),
+                Some(waves) => {
+                    lines.block("if (tw_taken)", |lines| {
+                        for (number, (result, _)) in waves.results.iter().enumerate() {
+                            lines.line(format!("{result} = tw_step.result{number};"));
+                        }
+                    });
+                    lines.block("else", |lines| lines.line(observed.residue.trim_end()));
+                }
+            }
         }
         own_arrays::drop(program, lines);
     });
@@ -163,7 +207,13 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     // numbers.
     let (hidden, shown) = shield::around(&lines.text, &program.preprocessed.macros);
     lines.text.insert_str("{\n".len(), &hidden);
-    let told = format!("\n}}\n{name}_paced(&tw_pace, tw_done, tw_points, tw_begin);\n}}");
+    let told = match in_waves {
+        None => format!("\n}}\n{name}_paced(&tw_pace, tw_done, tw_points, tw_begin);\n}}"),
+        Some(_) => format!(
+            "\n}}\nif (!tw_taken) {{\nif (tw_done) {name}_proved(&{name}_own);\n\
+             {name}_paced(&tw_pace, tw_done, tw_points, tw_begin);\n}}\n}}"
+        ),
+    };
     let (head, tail) = match &nest.observed {
         None => ("    else\n", "\n}"),
         Some(_) if paced => ("    else {\n", told.as_str()),

@@ -228,6 +228,8 @@ fn as_people_write_them() {
     same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("backwards.c", &[], &[]);
     same("step_by_step.c", &[], &[]);
+    same("ahead_in_waves.c", &[], &[]);
+    same("ahead_in_waves.c", &["-DREAL=float"], &[]);
     same("step_of_small_arrays.c", &[], &[]);
     same("tridiagonal_lines.c", &[], &[]);
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);

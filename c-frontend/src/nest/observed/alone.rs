@@ -8,7 +8,7 @@
 use super::kinds::{Kind, Step};
 use super::parts::{Ahead, Observed, STEP};
 use super::residue::Residue;
-use super::{Split, flat, flow, in_braces, names, needed, place, residue, with_index};
+use super::{Split, flat, flow, in_braces, names, needed, place, residue, waves, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::levels::keeps_levels;
@@ -83,7 +83,19 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         true => Some(list[at].clone()),
         false => needed::stripped(&region, &list[at], &needed),
     };
-    let computed: Vec<Stmt> = run.clone().filter_map(part).collect();
+    let parts: Vec<Option<Stmt>> = run.clone().map(part).collect();
+    let in_turn = residue.ahead.is_empty()
+        && residue.moved.is_empty()
+        && region.own_arrays.is_empty()
+        && region.handed.is_empty()
+        && run.clone().all(|at| list.iter().filter(|other| other.span == list[at].span).count() == 1);
+    let ahead_in_waves = || {
+        let rest: Vec<&Stmt> = list[..run.start].iter().chain(&list[run.end..]).collect();
+        let leaves: Vec<bool> = run.clone().map(|at| !kept(at)).collect();
+        waves::find(own, &region, found, (&rest, &list[run.clone()]), &parts, &leaves)
+    };
+    let ahead_in_waves = if in_turn { ahead_in_waves() } else { None };
+    let computed: Vec<Stmt> = parts.into_iter().flatten().collect();
     // What the body declares is known where the loops stand, but not its value.
     for stmt in &list[..run.start] {
         if let StmtKind::Declaration(own) = &stmt.kind {
@@ -127,6 +139,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         shown: false,
         ahead: Ahead { text: residue.ahead, moved },
         residue: residue.behind,
+        waves: ahead_in_waves.filter(|_| level.is_none()),
     };
     Some(Split { region, body, observed, index, level })
 }

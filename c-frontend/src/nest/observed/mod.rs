@@ -30,11 +30,13 @@ mod signs;
 mod test;
 mod unrolled;
 mod values;
+mod waves;
 
 pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
 pub(crate) use parts::STEP;
 pub use parts::{Ahead, Control, Observed, Test};
 pub(super) use shown::writes_points;
+pub use waves::{WaveLoop, Waves};
 
 use super::loops::TimeLoop;
 use super::refusal::Result;
@@ -241,6 +243,7 @@ fn split_without(
         shown: false,
         ahead: Ahead::default(),
         residue: String::new(),
+        waves: None,
         in_braces: in_braces(found, list),
         scalars,
         round,

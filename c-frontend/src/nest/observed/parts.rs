@@ -1,5 +1,6 @@
 //! How the steps of a time loop are taken together.
 
+use super::waves::Waves;
 use crate::ast::Expr;
 use polyhedral::source::Span;
 use std::ops::Range;
@@ -21,6 +22,8 @@ pub struct Observed {
     pub ahead: Ahead,
     /// C statements that follow the tiled loops of a step: what these leave in scalars.
     pub residue: String,
+    /// How steps that run one at a time may run ahead, where they may.
+    pub waves: Option<Waves>,
     /// Whether the body stands in braces.
     pub in_braces: bool,
     /// The scalars that a round counts in, and their types.

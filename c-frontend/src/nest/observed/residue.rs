@@ -377,7 +377,7 @@ fn centred(element: &Expr) -> Expr {
 }
 
 /// A statement as C.
-fn write(stmt: &Stmt, out: &mut String) -> Option<()> {
+pub(super) fn write(stmt: &Stmt, out: &mut String) -> Option<()> {
     let plain = |expr: &Expr| without_parentheses(&text(expr));
     let declared = |list: &[crate::ast::Variable]| {
         let parts = list.iter().map(|one| match &one.value {

@@ -1,0 +1,744 @@
+//! Steps that run ahead in waves: where the loops of a step compute arrays and, in order, sums and maxima that the rest of the
+//! step prints or tests, several steps can be under way, each some rows behind the one before it.
+//!
+//! Row `x` of the loops that come `m`-th, counted through all steps of a block, reads and writes rows `x - r .. x + r`. In pieces of
+//! `c` rows, with `D = 1 + ceil(r / c)` pieces between neighbours, everything that they need is there and nobody needs any more what they
+//! overwrite:
+//!
+//! ```text
+//! wave w:   for each m:   piece w - D m of loops m          (all at once)
+//! ```
+//!
+//! Rows of one loop come in the program's order, so that what it adds up has the program's bits. The rest of each step stays the program's
+//! text, which gets its scalars; that it touches no array, and that nothing which the loops read has changed, is what makes this right: the
+//! first is found here, the second when the program runs.
+
+use super::left::{array_of, key, scalars_of, text};
+use super::names;
+use super::residue::write;
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp};
+use crate::integer::literal;
+use crate::nest::scalars::{assigned, assigned_within, declared};
+use crate::nest::time::{Found, Loop};
+use crate::parse::Region;
+use crate::text::{type_text, without_parentheses};
+use polyhedral::source::Span;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Steps that may run ahead in waves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waves {
+    /// The whole time loop.
+    pub span: Span,
+    /// The arrays: names, and declarations of a pointer to what each points to.
+    pub arrays: Vec<(String, String)>,
+    /// The numbers that the loops read, and their types.
+    pub numbers: Vec<(String, String)>,
+    /// Those that they leave.
+    pub results: Vec<(String, String)>,
+    /// What must hold of the arrays' types, as C.
+    pub fits: Vec<String>,
+    /// What the rest of a step reaches through pointers, and whether it assigns it.
+    pub reached: Vec<(String, bool)>,
+    /// The steps that are left, if the loop says so.
+    pub left: Option<String>,
+    /// The loops, in order.
+    pub loops: Vec<WaveLoop>,
+    /// By how many rows reads are apart from what is computed.
+    pub reach: i64,
+    /// Whether the first step of a block computes all that it touches of what it computes, before it reads that.
+    pub fresh: bool,
+    /// The type of all that is computed.
+    pub element: &'static str,
+}
+
+/// Loops over space of a step: C texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaveLoop {
+    /// The index of the outermost one, and its type.
+    pub index: (String, String),
+    /// Its first value.
+    pub low: String,
+    /// The one behind its last.
+    pub high: String,
+    /// Indices that are declared elsewhere, and their types.
+    pub indices: Vec<(String, String)>,
+    /// What a row computes, where that has arrays; empty where there are none.
+    pub arrays: String,
+    /// What it computes of scalars alone.
+    pub scalars: String,
+    /// What keeps a row's elements.
+    pub keep: String,
+    /// What gives them back.
+    pub give: String,
+    /// What counts them.
+    pub count: String,
+}
+
+/// What loops do in waves: `own` is the region around the time loop, `kept` the statements without scalars, `computed` those of arrays.
+pub(super) fn find(
+    own: &Region,
+    region: &Region,
+    found: &Found<'_>,
+    (rest, run): (&[&Stmt], &[Stmt]),
+    computed: &[Option<Stmt>],
+    leaves: &[bool],
+) -> Option<Waves> {
+    let mut search = Search {
+        own,
+        region,
+        arrays: BTreeMap::new(),
+        places: BTreeMap::new(),
+        reach: 0,
+        numbers: BTreeSet::new(),
+    };
+    let (mut loops, mut results, mut elements) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut fresh = true;
+    for ((stmt, arrays), leaves) in run.iter().zip(computed).zip(leaves) {
+        let scalars = if *leaves { scalars_of(region, stmt)? } else { None };
+        let one = search.wave_loop(stmt, arrays.as_ref(), scalars.as_ref(), &mut results, &mut elements)?;
+        loops.push(one);
+    }
+    let written: HashSet<String> = run.iter().flat_map(|stmt| assigned(stmt).0).collect();
+    for stmt in run {
+        fresh &= reads_what_it_assigned(stmt, &written);
+    }
+    search.arrays.keys().all(|name| search.own.variables.contains_key(name)).then_some(())?;
+    // What none of the loops moves along is not computed.
+    search.places.iter().all(|(name, place)| place.is_some() || !written.contains(name)).then_some(())?;
+    // What extents are computed of.
+    for ctype in search.arrays.values() {
+        let mut at = ctype;
+        while let CType::Pointer(to) | CType::Array(to, _) = at {
+            if let CType::Array(_, Some(extent)) = &**to {
+                let mut plain = true;
+                extent.walk(&mut |part| match &part.kind {
+                    ExprKind::Name(name) => {
+                        search.numbers.insert(name.clone());
+                    }
+                    ExprKind::Integer { .. } | ExprKind::Binary(..) => {}
+                    _ => plain = false,
+                });
+                plain.then_some(())?;
+            }
+            at = to;
+        }
+    }
+    let element = match (elements.len(), elements.into_iter().next()?) {
+        (1, Floating::Float) => "float",
+        (1, Floating::Double) => "double",
+        _ => return None,
+    };
+    let reached = search.rest(rest, found)?;
+    let arrays: Vec<(String, String)> =
+        search.arrays.iter().map(|(name, ctype)| (name.clone(), pointer(ctype, name))).collect();
+    let fits = search.arrays.iter().flat_map(|(name, ctype)| sizes(ctype, name)).collect();
+    let typed = |name: &String| -> Option<(String, String)> {
+        let ctype = &own.variables.get(name)?.ctype;
+        is_plain(ctype).then(|| (name.clone(), type_text(ctype)))
+    };
+    let results: Vec<(String, String)> = results.iter().map(typed).collect::<Option<_>>()?;
+    let numbers = search.numbers.iter().filter(|name| results.iter().all(|(other, _)| other != *name));
+    let numbers: Vec<(String, String)> = numbers.map(typed).collect::<Option<_>>()?;
+    Some(Waves {
+        span: found.span.clone(),
+        arrays,
+        numbers,
+        results,
+        fits,
+        reached,
+        left: left(region, found),
+        loops,
+        reach: search.reach,
+        fresh,
+        element,
+    })
+}
+
+struct Search<'a> {
+    own: &'a Region,
+    region: &'a Region,
+    /// The arrays and their types.
+    arrays: BTreeMap<String, CType>,
+    /// Which subscript of each is moved by the outermost loops; `None` if no one is.
+    places: BTreeMap<String, Option<usize>>,
+    reach: i64,
+    numbers: BTreeSet<String>,
+}
+
+impl Search<'_> {
+    fn wave_loop(
+        &mut self,
+        stmt: &Stmt,
+        arrays: Option<&Stmt>,
+        scalars: Option<&Stmt>,
+        results: &mut BTreeSet<String>,
+        elements: &mut BTreeSet<Floating>,
+    ) -> Option<WaveLoop> {
+        let StmtKind::For(source) = &stmt.kind else { return None };
+        let (index, low, high) = counted(self.region, source)?;
+        let outside: Vec<String> = names::indices(stmt).into_iter().collect();
+        let mut local: HashSet<String> = declared(std::slice::from_ref(stmt));
+        stmt.walk(&mut |part| {
+            if let StmtKind::For(source) = &part.kind
+                && let Some(StmtKind::Declaration(list)) = source.start.as_ref().map(|start| &start.kind)
+            {
+                local.extend(list.iter().map(|one| one.name.clone()));
+            }
+            if let StmtKind::Declaration(list) = &part.kind {
+                local.extend(list.iter().map(|one| one.name.clone()));
+            }
+        });
+        local.extend(outside.iter().cloned());
+        local.insert(index.0.clone());
+        // The bounds of the outermost loop, and all within, are of numbers and elements.
+        let mut plain = true;
+        stmt.walk_expressions(&mut |part| {
+            plain &= !matches!(
+                part.kind,
+                ExprKind::Member(..)
+                    | ExprKind::Turn { .. }
+                    | ExprKind::List(_)
+                    | ExprKind::Other(..)
+                    | ExprKind::Unary(UnaryOp::Dereference | UnaryOp::Address, _)
+            );
+            if let ExprKind::Call(..) = &part.kind {
+                plain &= names::only_reads(self.region, part);
+            }
+            if let ExprKind::Cast(ctype, _) = &part.kind {
+                plain &= is_plain(ctype);
+            }
+        });
+        stmt.walk(&mut |part| {
+            if let StmtKind::Declaration(list) = &part.kind {
+                plain &= list.iter().all(|one| is_plain(&one.ctype));
+            }
+        });
+        if !plain {
+            return None;
+        }
+        let mut fails = false;
+        stmt.walk_expressions(&mut |part| {
+            if matches!(part.kind, ExprKind::Index(..)) {
+                fails |= self.element(part, &index.0).is_none();
+            }
+        });
+        // Names that are neither arrays, nor functions, nor declared there.
+        let mut functions = HashSet::new();
+        stmt.walk_expressions(&mut |part| {
+            if let ExprKind::Call(function, _) = &part.kind
+                && let ExprKind::Name(name) = &function.kind
+            {
+                fails |= name.starts_with("tw_");
+                functions.insert(name.clone());
+            }
+        });
+        if fails {
+            return None;
+        }
+        for name in names::within(stmt) {
+            if !local.contains(&name) && !functions.contains(&name) && !self.arrays.contains_key(&name) {
+                self.numbers.insert(name);
+            }
+        }
+        if let Some(scalars) = scalars {
+            results.extend(
+                assigned_within(scalars)
+                    .into_iter()
+                    .map(|(name, _)| name)
+                    .filter(|name| !local.contains(name)),
+            );
+        }
+        let typed = |name: &String| {
+            let ctype = &self.region.variables.get(name)?.ctype;
+            is_plain(ctype).then(|| (name.clone(), type_text(ctype)))
+        };
+        let indices = outside.iter().filter(|name| **name != index.0).map(typed).collect::<Option<_>>()?;
+        let mut one = WaveLoop {
+            index,
+            low,
+            high,
+            indices,
+            arrays: String::new(),
+            scalars: String::new(),
+            keep: String::new(),
+            give: String::new(),
+            count: String::new(),
+        };
+        if let Some(arrays) = arrays {
+            let StmtKind::For(own) = &arrays.kind else { return None };
+            if !in_any_order(arrays) {
+                return None;
+            }
+            let mut targets = Vec::new();
+            arrays.walk_expressions(&mut |part| {
+                if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &part.kind
+                    && let Some(name) = array_of(target)
+                {
+                    targets.push(name);
+                }
+            });
+            for name in targets {
+                let CType::Floating(kind) = self.arrays.get(&name)?.element() else { return None };
+                elements.insert(*kind);
+            }
+            let around = HashSet::from([one.index.0.clone()]);
+            // Sums wait for their last summand: that takes as long as the arrays do, at the same time.
+            let StmtKind::For(together) = &stmt.kind else { return None };
+            compute(if scalars.is_some() { &together.body } else { &own.body }, &around, &mut one.arrays)?;
+            elements_only(&own.body, &|target| format!("*tw_at++ = {target}; "), &mut one.keep)?;
+            elements_only(&own.body, &|target| format!("{target} = *tw_at++; "), &mut one.give)?;
+            elements_only(&own.body, &|_| "++tw_count; ".to_owned(), &mut one.count)?;
+        }
+        if let (None, Some(scalars)) = (arrays, scalars) {
+            let StmtKind::For(own) = &scalars.kind else { return None };
+            write(&own.body, &mut one.scalars)?;
+        }
+        Some(one)
+    }
+
+    /// An element of an array, of which exactly one subscript moves with the outermost loop, or none.
+    fn element(&mut self, element: &Expr, index: &str) -> Option<()> {
+        let (base, subscripts) = element.indexed();
+        let ExprKind::Name(name) = &base.kind else { return None };
+        let ctype = &self.region.variables.get(name)?.ctype;
+        let CType::Floating(Floating::Float | Floating::Double) = ctype.element() else { return None };
+        // Parts of elements are visited, too.
+        if !name.bytes().all(|letter| letter == b'_' || letter.is_ascii_alphanumeric())
+            || subscripts.len() > ctype.depth()
+        {
+            return None;
+        }
+        let mut place = None;
+        for (at, subscript) in subscripts.iter().enumerate() {
+            if !subscript.mentions(index) {
+                continue;
+            }
+            if place.is_some() {
+                return None;
+            }
+            let by = match &subscript.kind {
+                ExprKind::Name(_) => 0,
+                ExprKind::Binary(BinaryOp::Add, left, right) if matches!(left.kind, ExprKind::Name(_)) => {
+                    literal(right)?
+                }
+                ExprKind::Binary(BinaryOp::Sub, left, right) if matches!(left.kind, ExprKind::Name(_)) => {
+                    -literal(right)?
+                }
+                ExprKind::Binary(BinaryOp::Add, left, right) if matches!(right.kind, ExprKind::Name(_)) => {
+                    literal(left)?
+                }
+                _ => return None,
+            };
+            self.reach = self.reach.max(by.checked_abs().filter(|by| *by <= 16)?);
+            place = Some(at);
+        }
+        self.arrays.insert(name.clone(), ctype.clone());
+        if subscripts.len() == ctype.depth() {
+            match self.places.get(name) {
+                None => {
+                    self.places.insert(name.clone(), place);
+                }
+                Some(other) if *other == place => {}
+                Some(_) => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the rest of a step touches no array, and leaves the loop by its end alone: what it reaches through pointers.
+    fn rest(&self, rest: &[&Stmt], found: &Found<'_>) -> Option<Vec<(String, bool)>> {
+        let mut reached: BTreeMap<String, bool> = BTreeMap::new();
+        let mut fails = false;
+        let moved: HashSet<String> = assigned(found.body).1;
+        let head: Vec<&Expr> = match found.source {
+            Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
+            Loop::While(source) => vec![&source.condition],
+        };
+        for stmt in rest {
+            stmt.walk(&mut |part| {
+                fails |= match &part.kind {
+                    StmtKind::Return(_) => true,
+                    StmtKind::Other(kind, _) => !kind.starts_with("break") && !kind.starts_with("continue"),
+                    StmtKind::Declaration(list) => list.iter().any(|one| {
+                        matches!(one.ctype, CType::Array(..) | CType::Other(_)) && one.value.is_some()
+                    }),
+                    _ => false,
+                };
+            });
+        }
+        let mut look = |part: &Expr| match &part.kind {
+            ExprKind::Index(..) | ExprKind::Member(..) | ExprKind::Turn { .. } | ExprKind::List(_) => {
+                fails = true
+            }
+            ExprKind::Unary(UnaryOp::Address, _) => fails = true,
+            ExprKind::Unary(UnaryOp::Dereference, at) => {
+                match &at.kind {
+                    ExprKind::Name(name)
+                        if !moved.contains(name)
+                            && self.own.variables.get(name).is_some_and(
+                                |one| matches!(&one.ctype, CType::Pointer(to) if is_plain(to)),
+                            ) =>
+                    {
+                        reached.entry(name.clone()).or_default();
+                    }
+                    _ => fails = true,
+                }
+            }
+            ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) => match &target.kind {
+                ExprKind::Name(_) => {}
+                ExprKind::Unary(UnaryOp::Dereference, at) => match &at.kind {
+                    ExprKind::Name(name) => {
+                        reached.insert(name.clone(), true);
+                    }
+                    _ => fails = true,
+                },
+                _ => fails = true,
+            },
+            ExprKind::Call(function, arguments) => {
+                let plain = match &function.kind {
+                    ExprKind::Name(name) => {
+                        name == "printf"
+                            || name == "puts"
+                            || name == "putchar"
+                            || name == "omp_get_wtime"
+                            || name == "clock"
+                            || name == "finite"
+                            || names::only_reads(self.region, part)
+                    }
+                    _ => false,
+                };
+                let own = matches!(&function.kind, ExprKind::Name(name) if self.region.functions.contains_key(name) || self.region.variables.contains_key(name));
+                let numbers = arguments.iter().all(|argument| self.is_value(argument));
+                fails |= !plain || own || !numbers;
+            }
+            ExprKind::Other(kind, _) => {
+                fails |= !kind.ends_with("string")
+                    && !kind.ends_with("string literal")
+                    && kind != "sizeof expression"
+            }
+            _ => {}
+        };
+        for stmt in rest {
+            stmt.walk_expressions(&mut look);
+        }
+        for expr in head {
+            expr.walk(&mut look);
+        }
+        // What pointers may reach is no scalar of the step.
+        let addressed = moved.iter().any(|name| self.region.addressed.contains(name));
+        (!fails && !addressed).then(|| reached.into_iter().collect())
+    }
+
+    /// Whether an argument is a number, or a text that the program's own file holds.
+    fn is_value(&self, argument: &Expr) -> bool {
+        let mut plain = true;
+        argument.walk(&mut |part| {
+            if let ExprKind::Name(name) = &part.kind {
+                plain &= match self.region.variables.get(name) {
+                    Some(one) => is_plain(&one.ctype),
+                    None => {
+                        self.region.numbers.contains(name)
+                            || crate::nest::math::is_pure(name)
+                            || matches!(name.as_str(), "omp_get_wtime" | "clock" | "finite")
+                    }
+                };
+            }
+        });
+        plain
+    }
+}
+
+/// Whether loops may be computed in any order, and by vectors: what they read of what they assign is the very element, and there are no
+/// conditions around assignments, or bounds that depend on other indices.
+fn in_any_order(stmt: &Stmt) -> bool {
+    let mut targets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut plain = true;
+    stmt.walk_expressions(&mut |part| {
+        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &part.kind
+            && let Some(name) = array_of(target)
+        {
+            targets.entry(name).or_default().insert(key(target));
+        }
+    });
+    plain &= targets.values().all(|own| own.len() == 1);
+    stmt.walk_expressions(&mut |part| {
+        if let ExprKind::Index(..) = &part.kind
+            && let Some(own) = array_of(part).and_then(|name| targets.get(&name))
+        {
+            // Of `a[i][j]`, `a[i]` is a part.
+            let written = key(part);
+            plain &= own.iter().all(|other| other.starts_with(&written));
+        }
+    });
+    stmt.walk(&mut |part| {
+        plain &= !matches!(
+            part.kind,
+            StmtKind::If(..) | StmtKind::While(_) | StmtKind::Return(_) | StmtKind::Other(..)
+        )
+    });
+    plain
+}
+
+/// Whether what a statement reads of all that the loops assign is an element that it has assigned itself.
+fn reads_what_it_assigned(stmt: &Stmt, written: &HashSet<String>) -> bool {
+    let mut done = HashSet::new();
+    let mut plain = true;
+    stmt.walk_expressions(&mut |part| {
+        if let ExprKind::Assign(None, target, _) = &part.kind
+            && array_of(target).is_some()
+        {
+            done.insert(key(target));
+        }
+        if let ExprKind::Index(..) = &part.kind
+            && array_of(part).is_some_and(|name| written.contains(&name))
+        {
+            // An assignment is visited before what stands in it.
+            let own = key(part);
+            plain &= done.iter().any(|other| other.starts_with(&own));
+        }
+        plain &= !matches!(&part.kind, ExprKind::Assign(Some(_), target, _) | ExprKind::Step(_, target) if array_of(target).is_some());
+    });
+    // `a[i] = a[i] + 1` reads what was there.
+    stmt.walk_expressions(&mut |part| {
+        if let ExprKind::Assign(None, target, value) = &part.kind
+            && array_of(target).is_some()
+        {
+            let own = key(target);
+            value.walk(&mut |inner| plain &= !matches!(inner.kind, ExprKind::Index(..)) || key(inner) != own);
+        }
+    });
+    plain
+}
+
+/// The index of a loop that counts up by one, with its type, its first value, and the one behind its last.
+fn counted(region: &Region, source: &ForLoop) -> Option<((String, String), String, String)> {
+    let (name, ctype, low) = match source.start.as_ref().map(|start| &start.kind)? {
+        StmtKind::Declaration(list) => match list.as_slice() {
+            [one] => (one.name.clone(), one.ctype.clone(), one.value.as_ref()?),
+            _ => return None,
+        },
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => match &target.kind {
+            ExprKind::Name(name) => (name.clone(), region.variables.get(name)?.ctype.clone(), &**value),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(own) if *own == name);
+    let high = match &source.condition.as_ref()?.kind {
+        ExprKind::Binary(BinaryOp::Less, left, right) if is_index(left) => {
+            format!("(ptrdiff_t)({})", plain_text(right))
+        }
+        ExprKind::Binary(BinaryOp::LessEqual, left, right) if is_index(left) => {
+            format!("(ptrdiff_t)({}) + 1", plain_text(right))
+        }
+        _ => return None,
+    };
+    let by_one = match &source.step.as_ref()?.kind {
+        ExprKind::Step(1, target) => is_index(target),
+        ExprKind::Assign(Some(BinaryOp::Add), target, by) => is_index(target) && literal(by) == Some(1),
+        _ => false,
+    };
+    let mut assigns = false;
+    source.body.walk_expressions(&mut |part| {
+        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &part.kind {
+            assigns |= is_index(target);
+        }
+    });
+    let whole = matches!(ctype, CType::Integer { .. }) && is_plain(&ctype);
+    (by_one && !assigns && whole && !low.mentions(&name))
+        .then(|| ((name, type_text(&ctype)), format!("(ptrdiff_t)({})", plain_text(low)), high))
+}
+
+fn plain_text(expr: &Expr) -> String {
+    without_parentheses(&text(expr))
+}
+
+/// Loops over arrays as C: vectors may compute the innermost ones.
+fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -> Option<()> {
+    match &stmt.kind {
+        StmtKind::Block(list) => {
+            out.push_str("{ ");
+            list.iter().try_for_each(|stmt| compute(stmt, around, out))?;
+            out.push_str("} ");
+            Some(())
+        }
+        StmtKind::For(source) => {
+            let head = source.condition.iter().chain(&source.step);
+            let mut bounds: Vec<&Expr> = source.condition.iter().collect();
+            match source.start.as_ref().map(|start| &start.kind)? {
+                StmtKind::Declaration(list) => {
+                    bounds.extend(list.iter().filter_map(|one| one.value.as_ref()))
+                }
+                StmtKind::Expr(expr) => bounds.push(expr),
+                _ => return None,
+            }
+            if bounds.iter().any(|bound| around.iter().any(|index| bound.mentions(index)))
+                || head.count() != 2
+            {
+                return None;
+            }
+            let mut inner = false;
+            source.body.walk(&mut |part| inner |= matches!(part.kind, StmtKind::For(_)));
+            let mut own = around.clone();
+            own.insert(source.index()?.to_owned());
+            let mut all = String::new();
+            let hollow = Stmt {
+                kind: StmtKind::For(Box::new(ForLoop {
+                    body: Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() },
+                    ..(**source).clone()
+                })),
+                span: stmt.span.clone(),
+            };
+            write(&hollow, &mut all)?;
+            let head = all
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('{')?;
+            if !inner {
+                out.push_str("\n#pragma GCC ivdep\n");
+            }
+            out.push_str(head);
+            compute(&source.body, &own, out)?;
+            out.push_str("} ");
+            Some(())
+        }
+        _ => write(stmt, out),
+    }
+}
+
+/// The loops with something in the place of each assignment of an element, and nothing of all others.
+fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: &mut String) -> Option<()> {
+    match &stmt.kind {
+        StmtKind::Block(list) => list.iter().try_for_each(|stmt| elements_only(stmt, instead, out)),
+        StmtKind::For(source) => {
+            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() };
+            let hollow = Stmt {
+                kind: StmtKind::For(Box::new(ForLoop { body: empty, ..(**source).clone() })),
+                span: stmt.span.clone(),
+            };
+            let mut all = String::new();
+            write(&hollow, &mut all)?;
+            let head = all
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('{')?;
+            out.push_str(head);
+            elements_only(&source.body, instead, out)?;
+            out.push_str("} ");
+            Some(())
+        }
+        StmtKind::Expr(expr) => {
+            let mut fails = false;
+            match &expr.kind {
+                ExprKind::Assign(_, target, value) => {
+                    value.walk(&mut |part| {
+                        fails |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..))
+                    });
+                    if array_of(target).is_some() {
+                        out.push_str(&instead(&text(target)));
+                    }
+                }
+                ExprKind::Step(_, target) => {
+                    if array_of(target).is_some() {
+                        out.push_str(&instead(&text(target)));
+                    }
+                }
+                _ => fails = true,
+            }
+            (!fails).then_some(())
+        }
+        StmtKind::Declaration(_) | StmtKind::Empty => Some(()),
+        _ => None,
+    }
+}
+
+/// Whether a type is one of numbers that any C file knows.
+fn is_plain(ctype: &CType) -> bool {
+    match ctype {
+        CType::Integer { name, .. } => name.split(' ').all(|word| {
+            matches!(word, "char" | "short" | "int" | "long" | "signed" | "unsigned" | "size_t" | "ptrdiff_t")
+        }),
+        CType::Floating(kind) => *kind != Floating::LongDouble,
+        _ => false,
+    }
+}
+
+/// The declaration of a pointer to what an array holds, or a pointer points to.
+fn pointer(ctype: &CType, name: &str) -> String {
+    let to = match ctype {
+        CType::Pointer(to) | CType::Array(to, _) => to,
+        other => other,
+    };
+    declaration(to, format!("*{name}"))
+}
+
+fn declaration(ctype: &CType, inner: String) -> String {
+    let grouped = || if inner.starts_with('*') { format!("({inner})") } else { inner.clone() };
+    match ctype {
+        CType::Pointer(to) => declaration(to, format!("*{inner}")),
+        CType::Array(to, extent) => {
+            let extent = extent.as_ref().map(|extent| plain_text(extent)).unwrap_or_default();
+            let inner = format!("{}[{extent}]", grouped());
+            declaration(to, inner)
+        }
+        other => format!("{} {inner}", type_text(other)),
+    }
+}
+
+/// That the extents of arrays within a type are still what they were where it was declared.
+fn sizes(ctype: &CType, name: &str) -> Vec<String> {
+    let (mut at, mut element, mut found) = (ctype, name.to_owned(), Vec::new());
+    while let CType::Pointer(to) | CType::Array(to, _) = at {
+        element.push_str("[0]");
+        if let CType::Array(_, Some(extent)) = &**to
+            && literal(extent).is_none()
+        {
+            found.push(format!("sizeof {element} == (size_t)({}) * sizeof {element}[0]", plain_text(extent)));
+        }
+        at = to;
+    }
+    found
+}
+
+/// How many steps are left, the next one included, where a comparison in the head of the loop says so: no more than a guess.
+fn left(region: &Region, found: &Found<'_>) -> Option<String> {
+    let mut open = match found.source {
+        Loop::For(source) => vec![source.condition.as_ref()?],
+        Loop::While(source) => vec![&source.condition],
+    };
+    let number = |expr: &Expr| match &expr.kind {
+        ExprKind::Name(name) => {
+            region.variables.get(name).is_some_and(|one| matches!(one.ctype, CType::Integer { .. }))
+        }
+        ExprKind::Integer { .. } => true,
+        _ => false,
+    };
+    let moved = assigned(found.body).1;
+    let head = match found.source {
+        Loop::For(source) => source.index().map(str::to_owned),
+        Loop::While(_) => None,
+    };
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Binary(BinaryOp::And, left, right) => open.extend([&**left, &**right]),
+            ExprKind::Binary(operator @ (BinaryOp::Less | BinaryOp::LessEqual), left, right)
+                if number(left) && number(right) =>
+            {
+                let ExprKind::Name(name) = &left.kind else { continue };
+                if moved.contains(name) || head.as_ref() == Some(name) {
+                    let more = if *operator == BinaryOp::LessEqual { " + 1" } else { "" };
+                    return Some(format!("(double)({}) - (double)({name}){more}", plain_text(right)));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
