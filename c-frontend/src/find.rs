@@ -116,12 +116,13 @@ fn find_in(
         }
         return Err(refuse(vec![diagnostic]));
     }
+    let ahead = options.ahead;
     let mut search =
-        Search { file: &file, preprocessed, path, others, check, found: Vec::new(), left: Vec::new() };
+        Search { file: &file, preprocessed, path, others, check, ahead, found: Vec::new(), left: Vec::new() };
     let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
-        if let Err(reasons) = search.take(part)
+        if let Err(reasons) = search.take(part, true)
             && let Err(nearer) = search.take_alone(part, &reasons, true)
         {
             search.leave(function, part, nearer_reason(reasons, nearer));
@@ -202,6 +203,8 @@ struct Search<'a> {
     path: &'a Path,
     others: &'a [Other],
     check: Check<'a>,
+    /// Whether steps that test a sum may run ahead.
+    ahead: bool,
     found: Vec<CProgram>,
     left: Vec<Left>,
 }
@@ -212,7 +215,7 @@ impl Search<'_> {
         if (one.inner.is_empty() && !one.calls) || self.found.len() + self.left.len() >= MOST_LOOPS {
             return;
         }
-        let Err(reasons) = self.take(&one.part) else { return };
+        let Err(reasons) = self.take(&one.part, outermost) else { return };
         // The loop over colours within is none over time.
         if reasons.iter().any(|reason| reason.code == codes::COLOURS) {
             return self.leave(&one.function, &one.part, reasons);
@@ -293,13 +296,34 @@ impl Search<'_> {
     }
 
     /// Takes a loop; where it cannot be taken as it is, with structures of one type that hold the same sizes.
-    fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
+    fn take(&mut self, part: &Part, outermost: bool) -> Result<(), Vec<Diagnostic>> {
         let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
         let region = self.region(part, Way::default()).map_err(one)?;
-        let Err(reasons) = self.take_region(region) else { return Ok(()) };
-        match self.region(part, Way { same_sizes: true, ..Way::default() }) {
-            Ok(region) if region.assumed => self.take_region(region),
-            _ => Err(reasons),
+        if let Err(reasons) = self.take_region(region) {
+            match self.region(part, Way { same_sizes: true, ..Way::default() }) {
+                Ok(region) if region.assumed => self.take_region(region)?,
+                _ => return Err(reasons),
+            }
+        }
+        self.run_ahead(part, outermost);
+        Ok(())
+    }
+
+    /// Lets the steps of the loop that was just taken run ahead of the program, if they test a sum: to keep a witness of it, or to
+    /// add it up behind tiles, takes longer.
+    fn run_ahead(&mut self, part: &Part, outermost: bool) {
+        let tests_sum = |program: &CProgram| {
+            program.nest.observed.iter().flat_map(|observed| &observed.tests).any(|test| test.sum)
+        };
+        if !self.ahead || !self.found.last().is_some_and(tests_sum) {
+            return;
+        }
+        let whole = self.found.pop();
+        let taken = self.found.len();
+        let alone = self.take_alone(part, &[], outermost).is_ok();
+        if !(alone && self.found.last().is_some_and(rewrite::runs_ahead)) {
+            self.found.truncate(taken);
+            self.found.extend(whole);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::{CArguments, ElementTypeName, PlanArguments};
 use crate::error::Result;
+use hhc_codegen::strategy::Target;
 use std::path::PathBuf;
 use tilewright::Stencil;
 use tilewright::c_program::COptions;
@@ -24,14 +25,12 @@ pub fn of_plan(arguments: &PlanArguments) -> Result<Stencil> {
     load(&arguments.spec, arguments.dtype, &arguments.c)
 }
 
-/// The same, of a program with other sources, if it is C.
+/// The same for code of a target, of a program with other sources if it is C.
 ///
 /// # Errors
 /// As for [`load`].
-pub fn with_sources(arguments: &PlanArguments, with: &[PathBuf]) -> Result<Stencil> {
-    if with.is_empty() || !arguments.spec.ends_with(".c") {
-        return of_plan(arguments);
-    }
-    let c = COptions { with: with.to_vec(), ..arguments.c.options() };
+pub fn for_target(arguments: &PlanArguments, with: &[PathBuf], target: Target) -> Result<Stencil> {
+    let with = if arguments.spec.ends_with(".c") { with.to_vec() } else { Vec::new() };
+    let c = COptions { with, ahead: target == Target::OpenMp, ..arguments.c.options() };
     load_with(&arguments.spec, &LoadOptions { element: arguments.dtype.map(ElementTypeName::element), c })
 }

@@ -2,9 +2,10 @@
 
 use super::arrays::arrays_of;
 use super::extents::{is_fresh, is_scratch};
+use super::glue_waves::WaveTexts;
 use super::output::Target;
 use crate::integer::IntType;
-use crate::nest::{Observed, WaveLoop, Waves};
+use crate::nest::Observed;
 use crate::program::CProgram;
 use crate::recognise::What;
 use crate::text::{shown, type_text};
@@ -54,82 +55,7 @@ pub(super) struct Glue {
     whole: bool,
     letters: bool,
     /// How steps run ahead, where they do.
-    waves: Option<WavesOf>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct WavesOf {
-    array_count: usize,
-    loop_count: usize,
-    arrays: Vec<Declared>,
-    numbers: Vec<Number>,
-    results: Vec<Number>,
-    loops: Vec<Rows>,
-    reach: i64,
-    fresh: bool,
-    element: &'static str,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Declared {
-    name: String,
-    declared: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Number {
-    name: String,
-    c_type: String,
-}
-
-/// The rows of loops.
-#[derive(Debug, Clone, Serialize)]
-struct Rows {
-    index: String,
-    index_type: String,
-    low: String,
-    high: String,
-    indices: Vec<Number>,
-    computes: bool,
-    computed: String,
-    scalars: String,
-    keep: String,
-    give: String,
-    count: String,
-}
-
-impl WavesOf {
-    fn new(waves: &Waves) -> Self {
-        let numbers = |list: &[(String, String)]| -> Vec<Number> {
-            list.iter().map(|(name, c_type)| Number { name: name.clone(), c_type: c_type.clone() }).collect()
-        };
-        let rows = |own: &WaveLoop| Rows {
-            index: own.index.0.clone(),
-            index_type: own.index.1.clone(),
-            low: own.low.clone(),
-            high: own.high.clone(),
-            indices: numbers(&own.indices),
-            computes: !own.arrays.is_empty(),
-            computed: own.arrays.trim().to_owned(),
-            scalars: own.scalars.trim().to_owned(),
-            keep: own.keep.trim().to_owned(),
-            give: own.give.trim().to_owned(),
-            count: own.count.trim().to_owned(),
-        };
-        let declared =
-            |(name, declared): &(String, String)| Declared { name: name.clone(), declared: declared.clone() };
-        WavesOf {
-            array_count: waves.arrays.len(),
-            loop_count: waves.loops.len(),
-            arrays: waves.arrays.iter().map(declared).collect(),
-            numbers: numbers(&waves.numbers),
-            results: numbers(&waves.results),
-            loops: waves.loops.iter().map(rows).collect(),
-            reach: waves.reach,
-            fresh: waves.fresh,
-            element: waves.element,
-        }
-    }
+    waves: Option<WaveTexts>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -262,7 +188,7 @@ impl Glue {
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,
             letters,
-            waves: super::waves::of(source, target).map(WavesOf::new),
+            waves: super::waves::of(source, target).map(WaveTexts::new),
         }
     }
 }

@@ -8,6 +8,7 @@ mod build;
 mod decide;
 mod extents;
 mod glue;
+mod glue_waves;
 mod lines;
 mod memory;
 mod output;
@@ -23,6 +24,7 @@ pub(crate) use arrays::{LEVELS, PLACE, moved_in_every_step};
 pub(crate) use extents::least_sizes;
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;
+pub(crate) use waves::runs_ahead;
 
 use crate::{CProgram, Options};
 use glue::Glue;

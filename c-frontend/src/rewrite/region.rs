@@ -187,14 +187,19 @@ fn replacement(program: &CProgram, target: Target, original: &str, lines_of: (us
         if !nest.time.declared {
             lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));
         }
-        if let Some(observed) = nest.observed.as_ref().filter(|observed| !observed.residue.is_empty()) {
+        if let Some(observed) = &nest.observed
+            && (in_waves.is_some() || !observed.residue.is_empty())
+        {
             lines.line("/* What the loops leave in scalars, in their order. */");
             match in_waves {
                 None => lines.line(observed.residue.trim_end()),
                 Some(waves) => {
                     lines.block("if (tw_taken)", |lines| {
-                        for (number, (result, _)) in waves.results.iter().enumerate() {
+                        for (number, (result, ..)) in waves.results.iter().enumerate() {
                             lines.line(format!("{result} = tw_step.result{number};"));
+                        }
+                        if !waves.behind.is_empty() {
+                            lines.line(waves.behind.trim_end());
                         }
                     });
                     lines.block("else", |lines| lines.line(observed.residue.trim_end()));

@@ -28,6 +28,11 @@ pub(super) fn of(program: &CProgram, target: Target) -> Option<&Waves> {
     (whole && ends && around && !hidden && !line.starts_with('#') && !before.ends_with('\\')).then_some(waves)
 }
 
+/// Whether steps run ahead of the program, on processors.
+pub(crate) fn runs_ahead(program: &CProgram) -> bool {
+    of(program, Target::OpenMp).is_some()
+}
+
 /// What stands before the time loop.
 pub(super) fn head(program: &CProgram) -> String {
     let name = &program.program.name;
@@ -45,13 +50,13 @@ pub(super) fn ask(program: &CProgram, waves: &Waves, lines: &mut Lines) {
     let name = &program.program.name;
     lines.line("/* What the loops find; whether they have run ahead. */");
     lines.line(format!("struct {name}_step tw_step = {{ 0 }};"));
-    for (number, (array, _)) in waves.arrays.iter().enumerate() {
+    for (number, (array, ..)) in waves.arrays.iter().enumerate() {
         lines.line(format!("tw_step.arrays[{number}] = (void *)({array});"));
     }
     for (number, (value, _)) in waves.numbers.iter().enumerate() {
         lines.line(format!("tw_step.number{number} = {value};"));
     }
-    for (number, (value, _)) in waves.results.iter().enumerate() {
+    for (number, (value, ..)) in waves.results.iter().enumerate().filter(|(_, (_, _, carried))| *carried) {
         lines.line(format!("tw_step.result{number} = {value};"));
     }
     lines.line(format!("tw_step.left = {};", waves.left.as_deref().unwrap_or("-1")));

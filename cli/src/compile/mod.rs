@@ -33,7 +33,8 @@ use tilewright::{Stencil, adaptive, machines, ranks, text};
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
     plan::dump_refused(arguments.plan.dump, session);
-    let mut stencil = session.stage("read", || load::with_sources(&arguments.plan, &arguments.with))?;
+    let mut stencil = session
+        .stage("read", || load::for_target(&arguments.plan, &arguments.with, arguments.target.target()))?;
     let c = stencil.c.take();
     let mut inputs = stencil.files.clone();
     inputs.extend(arguments.with.iter().cloned());

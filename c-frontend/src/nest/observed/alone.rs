@@ -84,17 +84,46 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         false => needed::stripped(&region, &list[at], &needed),
     };
     let parts: Vec<Option<Stmt>> = run.clone().map(part).collect();
-    let in_turn = residue.ahead.is_empty()
-        && residue.moved.is_empty()
-        && region.own_arrays.is_empty()
+    let in_turn = region.own_arrays.is_empty()
         && region.handed.is_empty()
         && run.clone().all(|at| list.iter().filter(|other| other.span == list[at].span).count() == 1);
     let ahead_in_waves = || {
         let rest: Vec<&Stmt> = list[..run.start].iter().chain(&list[run.end..]).collect();
         let leaves: Vec<bool> = run.clone().map(|at| !kept(at)).collect();
-        waves::find(own, &region, found, (&rest, &list[run.clone()]), &parts, &leaves)
+        waves::find(own, &region, found, (&rest, &list[run.clone()]), &parts, &leaves, run.len())
     };
-    let ahead_in_waves = if in_turn { ahead_in_waves() } else { None };
+    let mut waves = if in_turn { ahead_in_waves() } else { None };
+    let (mut run, mut residue) = (run, residue);
+    // Loops that come later, too, where the rest of a step is to touch no array: by themselves they run as they are written.
+    if in_turn
+        && waves.is_none()
+        && let Some(more) = Behind::find(&region, list, &run)
+    {
+        let rest: Vec<&Stmt> =
+            list[..run.start].iter().chain(&list[more.end..]).chain(&more.scalars).collect();
+        let loops = [&list[run.clone()], more.loops.as_slice()].concat();
+        let more_leave: Vec<bool> = more.loops.iter().map(|stmt| !waves::left_by(stmt).is_empty()).collect();
+        let needed = needed::needed(&region, more.loops.iter(), &[]);
+        let more_parts = more.loops.iter().zip(&more_leave).map(|(stmt, leaves)| match leaves {
+            true => needed::stripped(&region, stmt, &needed),
+            false => Some(stmt.clone()),
+        });
+        let parts: Vec<Option<Stmt>> = parts.iter().cloned().chain(more_parts).collect();
+        let leaves: Vec<bool> = run.clone().map(|at| !kept(at)).chain(more_leave).collect();
+        waves = waves::find(own, &region, found, (&rest, &loops), &parts, &leaves, run.len());
+        let text = |list: &[Stmt]| {
+            let mut text = String::new();
+            list.iter().try_for_each(|stmt| residue::write(stmt, &mut text)).map(|()| text)
+        };
+        match (&mut waves, text(&list[run.end..more.end]), text(&more.scalars)) {
+            (Some(waves), Some(all), Some(scalars)) => {
+                residue.behind.push_str(&all);
+                waves.behind = scalars;
+                run.end = more.end;
+            }
+            _ => waves = None,
+        }
+    }
     let computed: Vec<Stmt> = parts.into_iter().flatten().collect();
     // What the body declares is known where the loops stand, but not its value.
     for stmt in &list[..run.start] {
@@ -139,7 +168,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         shown: false,
         ahead: Ahead { text: residue.ahead, moved },
         residue: residue.behind,
-        waves: ahead_in_waves.filter(|_| level.is_none()),
+        waves: waves.filter(|_| level.is_none()),
     };
     Some(Split { region, body, observed, index, level })
 }
@@ -258,6 +287,40 @@ fn carried_into(loops: &Stmt, name: &str) -> Option<(String, Span)> {
 struct Run {
     range: Range<usize>,
     residue: Residue,
+}
+
+/// Statements behind a run: loops over space, which find no scalar that the run leaves, and others that neither find nor leave
+/// anything of theirs.
+struct Behind {
+    loops: Vec<Stmt>,
+    scalars: Vec<Stmt>,
+    /// Where the last loop ends.
+    end: usize,
+}
+
+impl Behind {
+    fn find(region: &Region, list: &[Stmt], run: &Range<usize>) -> Option<Behind> {
+        let from = run.end;
+        let end = from + 1 + list[from..].iter().rposition(|stmt| matches!(stmt.kind, StmtKind::For(_)))?;
+        let alone = |stmt: &Stmt| list.iter().filter(|other| other.span == stmt.span).count() == 1;
+        let (loops, scalars): (Vec<Stmt>, Vec<Stmt>) =
+            list[from..end].iter().cloned().partition(|stmt| matches!(stmt.kind, StmtKind::For(_)));
+        let left: HashSet<String> = list[run.clone()].iter().flat_map(waves::left_by).collect();
+        let free = |stmt: &Stmt| names::within(stmt).is_disjoint(&left);
+        let fits = list[from..end].iter().all(|stmt| alone(stmt) && computes(region, stmt))
+            && loops.iter().all(free)
+            && scalars.iter().all(|stmt| {
+                matches!(stmt.kind, StmtKind::Expr(_))
+                    && assigned(stmt).0.is_empty()
+                    && !moves_pointers(region, stmt)
+                    && loops.iter().all(|other| {
+                        names::within(other).is_disjoint(&assigned(stmt).1)
+                            && names::within(stmt).is_disjoint(&names::indices(other))
+                            && names::within(stmt).is_disjoint(&waves::left_by(other))
+                    })
+            });
+        fits.then_some(Behind { loops, scalars, end })
+    }
 }
 
 impl Run {

@@ -13,29 +13,34 @@
 //! text, which gets its scalars; that it touches no array, and that nothing which the loops read has changed, is what makes this right: the
 //! first is found here, the second when the program runs.
 
-use super::left::{array_of, key, scalars_of, text};
+mod texts;
+mod types;
+
+use super::left::{array_of, key, scalars_of};
 use super::names;
 use super::residue::write;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
-use crate::nest::scalars::{assigned, assigned_within, declared};
+use crate::nest::scalars::{assigned, declared};
 use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
-use crate::text::{type_text, without_parentheses};
+use crate::text::type_text;
 use polyhedral::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use texts::{compute, counted, elements_only, plain_text};
+use types::{is_plain, pointer, sizes};
 
 /// Steps that may run ahead in waves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waves {
     /// The whole time loop.
     pub span: Span,
-    /// The arrays: names, and declarations of a pointer to what each points to.
-    pub arrays: Vec<(String, String)>,
+    /// The arrays: names, declarations of a pointer to what each points to, and the first one that has the same type.
+    pub arrays: Vec<(String, String, usize)>,
     /// The numbers that the loops read, and their types.
     pub numbers: Vec<(String, String)>,
-    /// Those that they leave.
-    pub results: Vec<(String, String)>,
+    /// Those that they leave, and whether they go on with what they find in them.
+    pub results: Vec<(String, String, bool)>,
     /// What must hold of the arrays' types, as C.
     pub fits: Vec<String>,
     /// What the rest of a step reaches through pointers, and whether it assigns it.
@@ -44,6 +49,8 @@ pub struct Waves {
     pub left: Option<String>,
     /// The loops, in order.
     pub loops: Vec<WaveLoop>,
+    /// C statements that stand between them, and touch nothing of theirs.
+    pub behind: String,
     /// By how many rows reads are apart from what is computed.
     pub reach: i64,
     /// Whether the first step of a block computes all that it touches of what it computes, before it reads that.
@@ -73,9 +80,12 @@ pub struct WaveLoop {
     pub give: String,
     /// What counts them.
     pub count: String,
+    /// The scalars that it leaves: those of other loops, which run at the same time, are not touched.
+    pub leaves: BTreeSet<String>,
 }
 
-/// What loops do in waves: `own` is the region around the time loop, `kept` the statements without scalars, `computed` those of arrays.
+/// What loops do in waves: `own` is the region around the time loop, `rest` and `run` are the statements of a step, the first `tiled` ones
+/// of which run in tiles by themselves; `computed` is what these compute of arrays, `leaves` whether they leave scalars.
 pub(super) fn find(
     own: &Region,
     region: &Region,
@@ -83,6 +93,7 @@ pub(super) fn find(
     (rest, run): (&[&Stmt], &[Stmt]),
     computed: &[Option<Stmt>],
     leaves: &[bool],
+    tiled: usize,
 ) -> Option<Waves> {
     let mut search = Search {
         own,
@@ -92,12 +103,29 @@ pub(super) fn find(
         reach: 0,
         numbers: BTreeSet::new(),
     };
-    let (mut loops, mut results, mut elements) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut loops, mut results, mut elements) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
     let mut fresh = true;
     for ((stmt, arrays), leaves) in run.iter().zip(computed).zip(leaves) {
         let scalars = if *leaves { scalars_of(region, stmt)? } else { None };
         let one = search.wave_loop(stmt, arrays.as_ref(), scalars.as_ref(), &mut results, &mut elements)?;
         loops.push(one);
+    }
+    // What loops leave in indices is known of tiled ones alone.
+    for (at, stmt) in run.iter().enumerate() {
+        let open = |name: &String| {
+            region.used_behind.contains(name)
+                || rest.iter().any(|stmt| names::within(stmt).contains(name))
+                || head(found).iter().any(|expr| expr.mentions(name))
+        };
+        let tiled = at < tiled && computed[at].is_some();
+        (tiled || !names::indices(stmt).iter().any(open)).then_some(())?;
+    }
+    // Rows of different loops come in no order that was that of the program.
+    for (at, stmt) in run.iter().enumerate() {
+        let left = left_by(stmt);
+        let others = run.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+        let finds = |other: &Stmt| !(&names::within(other) - &own_names(other)).is_disjoint(&left);
+        (!{ others }.any(finds)).then_some(())?;
     }
     let written: HashSet<String> = run.iter().flat_map(|stmt| assigned(stmt).0).collect();
     for stmt in run {
@@ -130,16 +158,20 @@ pub(super) fn find(
         _ => return None,
     };
     let reached = search.rest(rest, found)?;
-    let arrays: Vec<(String, String)> =
-        search.arrays.iter().map(|(name, ctype)| (name.clone(), pointer(ctype, name))).collect();
+    let shapes: Vec<String> = search.arrays.values().map(|ctype| pointer(ctype, "_")).collect();
+    let first = |shape: &String| shapes.iter().position(|other| other == shape).unwrap_or_default();
+    let arrays = search.arrays.iter().zip(&shapes);
+    let arrays =
+        arrays.map(|((name, ctype), shape)| (name.clone(), pointer(ctype, name), first(shape))).collect();
     let fits = search.arrays.iter().flat_map(|(name, ctype)| sizes(ctype, name)).collect();
     let typed = |name: &String| -> Option<(String, String)> {
         let ctype = &own.variables.get(name)?.ctype;
         is_plain(ctype).then(|| (name.clone(), type_text(ctype)))
     };
-    let results: Vec<(String, String)> = results.iter().map(typed).collect::<Option<_>>()?;
-    let numbers = search.numbers.iter().filter(|name| results.iter().all(|(other, _)| other != *name));
+    let numbers = search.numbers.iter().filter(|name| !results.contains_key(*name));
     let numbers: Vec<(String, String)> = numbers.map(typed).collect::<Option<_>>()?;
+    let result = |(name, carried): (&String, &bool)| typed(name).map(|(name, ctype)| (name, ctype, *carried));
+    let results = results.iter().map(result).collect::<Option<_>>()?;
     Some(Waves {
         span: found.span.clone(),
         arrays,
@@ -149,10 +181,61 @@ pub(super) fn find(
         reached,
         left: left(region, found),
         loops,
+        behind: String::new(),
         reach: search.reach,
         fresh,
         element,
     })
+}
+
+/// What the head of the time loop computes in each step.
+fn head<'a>(found: &Found<'a>) -> Vec<&'a Expr> {
+    match found.source {
+        Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
+        Loop::While(source) => vec![&source.condition],
+    }
+}
+
+/// The names that are a loop's own: what it declares, and its indices.
+pub(super) fn own_names(stmt: &Stmt) -> HashSet<String> {
+    let mut own: HashSet<String> = declared(std::slice::from_ref(stmt));
+    stmt.walk(&mut |part| {
+        let list = match &part.kind {
+            StmtKind::For(source) => match source.start.as_ref().map(|start| &start.kind) {
+                Some(StmtKind::Declaration(list)) => list,
+                _ => return,
+            },
+            StmtKind::Declaration(list) => list,
+            _ => return,
+        };
+        own.extend(list.iter().map(|one| one.name.clone()));
+    });
+    own.extend(names::indices(stmt));
+    own
+}
+
+/// Whether each point that a statement computes assigns a scalar before it reads it.
+fn assigns_first(stmt: &Stmt, name: &str) -> bool {
+    match &stmt.kind {
+        StmtKind::Block(list) => list
+            .iter()
+            .find(|stmt| names::within(stmt).contains(name))
+            .is_some_and(|stmt| assigns_first(stmt, name)),
+        StmtKind::For(source) => {
+            let start = source.start.iter().any(|start| names::within(start).contains(name));
+            let head = source.condition.iter().chain(&source.step).any(|expr| expr.mentions(name));
+            !start && !head && assigns_first(&source.body, name)
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+            matches!(&target.kind, ExprKind::Name(own) if own == name) && !value.mentions(name)
+        }
+        _ => false,
+    }
+}
+
+/// The scalars that loops leave.
+pub(super) fn left_by(stmt: &Stmt) -> HashSet<String> {
+    &assigned(stmt).1 - &own_names(stmt)
 }
 
 struct Search<'a> {
@@ -172,25 +255,13 @@ impl Search<'_> {
         stmt: &Stmt,
         arrays: Option<&Stmt>,
         scalars: Option<&Stmt>,
-        results: &mut BTreeSet<String>,
+        results: &mut BTreeMap<String, bool>,
         elements: &mut BTreeSet<Floating>,
     ) -> Option<WaveLoop> {
         let StmtKind::For(source) = &stmt.kind else { return None };
         let (index, low, high) = counted(self.region, source)?;
         let outside: Vec<String> = names::indices(stmt).into_iter().collect();
-        let mut local: HashSet<String> = declared(std::slice::from_ref(stmt));
-        stmt.walk(&mut |part| {
-            if let StmtKind::For(source) = &part.kind
-                && let Some(StmtKind::Declaration(list)) = source.start.as_ref().map(|start| &start.kind)
-            {
-                local.extend(list.iter().map(|one| one.name.clone()));
-            }
-            if let StmtKind::Declaration(list) = &part.kind {
-                local.extend(list.iter().map(|one| one.name.clone()));
-            }
-        });
-        local.extend(outside.iter().cloned());
-        local.insert(index.0.clone());
+        let local = own_names(stmt);
         // The bounds of the outermost loop, and all within, are of numbers and elements.
         let mut plain = true;
         stmt.walk_expressions(&mut |part| {
@@ -241,14 +312,14 @@ impl Search<'_> {
                 self.numbers.insert(name);
             }
         }
-        if let Some(scalars) = scalars {
-            results.extend(
-                assigned_within(scalars)
-                    .into_iter()
-                    .map(|(name, _)| name)
-                    .filter(|name| !local.contains(name)),
-            );
-        }
+        // Sums wait for their last summand: that takes as long as the arrays do, at the same time.
+        let computed = match (arrays, scalars) {
+            (Some(_), Some(_)) => stmt,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return None,
+        };
+        let leaves: BTreeSet<String> = left_by(computed).into_iter().collect();
+        results.extend(leaves.iter().map(|name| (name.clone(), !assigns_first(computed, name))));
         let typed = |name: &String| {
             let ctype = &self.region.variables.get(name)?.ctype;
             is_plain(ctype).then(|| (name.clone(), type_text(ctype)))
@@ -264,6 +335,7 @@ impl Search<'_> {
             keep: String::new(),
             give: String::new(),
             count: String::new(),
+            leaves,
         };
         if let Some(arrays) = arrays {
             let StmtKind::For(own) = &arrays.kind else { return None };
@@ -283,9 +355,8 @@ impl Search<'_> {
                 elements.insert(*kind);
             }
             let around = HashSet::from([one.index.0.clone()]);
-            // Sums wait for their last summand: that takes as long as the arrays do, at the same time.
-            let StmtKind::For(together) = &stmt.kind else { return None };
-            compute(if scalars.is_some() { &together.body } else { &own.body }, &around, &mut one.arrays)?;
+            let StmtKind::For(together) = &computed.kind else { return None };
+            compute(&together.body, &around, &mut one.arrays)?;
             elements_only(&own.body, &|target| format!("*tw_at++ = {target}; "), &mut one.keep)?;
             elements_only(&own.body, &|target| format!("{target} = *tw_at++; "), &mut one.give)?;
             elements_only(&own.body, &|_| "++tw_count; ".to_owned(), &mut one.count)?;
@@ -351,10 +422,6 @@ impl Search<'_> {
         let mut reached: BTreeMap<String, bool> = BTreeMap::new();
         let mut fails = false;
         let moved: HashSet<String> = assigned(found.body).1;
-        let head: Vec<&Expr> = match found.source {
-            Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
-            Loop::While(source) => vec![&source.condition],
-        };
         for stmt in rest {
             stmt.walk(&mut |part| {
                 fails |= match &part.kind {
@@ -422,7 +489,7 @@ impl Search<'_> {
         for stmt in rest {
             stmt.walk_expressions(&mut look);
         }
-        for expr in head {
+        for expr in head(found) {
             expr.walk(&mut look);
         }
         // What pointers may reach is no scalar of the step.
@@ -509,202 +576,6 @@ fn reads_what_it_assigned(stmt: &Stmt, written: &HashSet<String>) -> bool {
         }
     });
     plain
-}
-
-/// The index of a loop that counts up by one, with its type, its first value, and the one behind its last.
-fn counted(region: &Region, source: &ForLoop) -> Option<((String, String), String, String)> {
-    let (name, ctype, low) = match source.start.as_ref().map(|start| &start.kind)? {
-        StmtKind::Declaration(list) => match list.as_slice() {
-            [one] => (one.name.clone(), one.ctype.clone(), one.value.as_ref()?),
-            _ => return None,
-        },
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => match &target.kind {
-            ExprKind::Name(name) => (name.clone(), region.variables.get(name)?.ctype.clone(), &**value),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(own) if *own == name);
-    let high = match &source.condition.as_ref()?.kind {
-        ExprKind::Binary(BinaryOp::Less, left, right) if is_index(left) => {
-            format!("(ptrdiff_t)({})", plain_text(right))
-        }
-        ExprKind::Binary(BinaryOp::LessEqual, left, right) if is_index(left) => {
-            format!("(ptrdiff_t)({}) + 1", plain_text(right))
-        }
-        _ => return None,
-    };
-    let by_one = match &source.step.as_ref()?.kind {
-        ExprKind::Step(1, target) => is_index(target),
-        ExprKind::Assign(Some(BinaryOp::Add), target, by) => is_index(target) && literal(by) == Some(1),
-        _ => false,
-    };
-    let mut assigns = false;
-    source.body.walk_expressions(&mut |part| {
-        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &part.kind {
-            assigns |= is_index(target);
-        }
-    });
-    let whole = matches!(ctype, CType::Integer { .. }) && is_plain(&ctype);
-    (by_one && !assigns && whole && !low.mentions(&name))
-        .then(|| ((name, type_text(&ctype)), format!("(ptrdiff_t)({})", plain_text(low)), high))
-}
-
-fn plain_text(expr: &Expr) -> String {
-    without_parentheses(&text(expr))
-}
-
-/// Loops over arrays as C: vectors may compute the innermost ones.
-fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -> Option<()> {
-    match &stmt.kind {
-        StmtKind::Block(list) => {
-            out.push_str("{ ");
-            list.iter().try_for_each(|stmt| compute(stmt, around, out))?;
-            out.push_str("} ");
-            Some(())
-        }
-        StmtKind::For(source) => {
-            let head = source.condition.iter().chain(&source.step);
-            let mut bounds: Vec<&Expr> = source.condition.iter().collect();
-            match source.start.as_ref().map(|start| &start.kind)? {
-                StmtKind::Declaration(list) => {
-                    bounds.extend(list.iter().filter_map(|one| one.value.as_ref()))
-                }
-                StmtKind::Expr(expr) => bounds.push(expr),
-                _ => return None,
-            }
-            if bounds.iter().any(|bound| around.iter().any(|index| bound.mentions(index)))
-                || head.count() != 2
-            {
-                return None;
-            }
-            let mut inner = false;
-            source.body.walk(&mut |part| inner |= matches!(part.kind, StmtKind::For(_)));
-            let mut own = around.clone();
-            own.insert(source.index()?.to_owned());
-            let mut all = String::new();
-            let hollow = Stmt {
-                kind: StmtKind::For(Box::new(ForLoop {
-                    body: Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() },
-                    ..(**source).clone()
-                })),
-                span: stmt.span.clone(),
-            };
-            write(&hollow, &mut all)?;
-            let head = all
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('{')?;
-            if !inner {
-                out.push_str("\n#pragma GCC ivdep\n");
-            }
-            out.push_str(head);
-            compute(&source.body, &own, out)?;
-            out.push_str("} ");
-            Some(())
-        }
-        _ => write(stmt, out),
-    }
-}
-
-/// The loops with something in the place of each assignment of an element, and nothing of all others.
-fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: &mut String) -> Option<()> {
-    match &stmt.kind {
-        StmtKind::Block(list) => list.iter().try_for_each(|stmt| elements_only(stmt, instead, out)),
-        StmtKind::For(source) => {
-            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() };
-            let hollow = Stmt {
-                kind: StmtKind::For(Box::new(ForLoop { body: empty, ..(**source).clone() })),
-                span: stmt.span.clone(),
-            };
-            let mut all = String::new();
-            write(&hollow, &mut all)?;
-            let head = all
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('{')?;
-            out.push_str(head);
-            elements_only(&source.body, instead, out)?;
-            out.push_str("} ");
-            Some(())
-        }
-        StmtKind::Expr(expr) => {
-            let mut fails = false;
-            match &expr.kind {
-                ExprKind::Assign(_, target, value) => {
-                    value.walk(&mut |part| {
-                        fails |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..))
-                    });
-                    if array_of(target).is_some() {
-                        out.push_str(&instead(&text(target)));
-                    }
-                }
-                ExprKind::Step(_, target) => {
-                    if array_of(target).is_some() {
-                        out.push_str(&instead(&text(target)));
-                    }
-                }
-                _ => fails = true,
-            }
-            (!fails).then_some(())
-        }
-        StmtKind::Declaration(_) | StmtKind::Empty => Some(()),
-        _ => None,
-    }
-}
-
-/// Whether a type is one of numbers that any C file knows.
-fn is_plain(ctype: &CType) -> bool {
-    match ctype {
-        CType::Integer { name, .. } => name.split(' ').all(|word| {
-            matches!(word, "char" | "short" | "int" | "long" | "signed" | "unsigned" | "size_t" | "ptrdiff_t")
-        }),
-        CType::Floating(kind) => *kind != Floating::LongDouble,
-        _ => false,
-    }
-}
-
-/// The declaration of a pointer to what an array holds, or a pointer points to.
-fn pointer(ctype: &CType, name: &str) -> String {
-    let to = match ctype {
-        CType::Pointer(to) | CType::Array(to, _) => to,
-        other => other,
-    };
-    declaration(to, format!("*{name}"))
-}
-
-fn declaration(ctype: &CType, inner: String) -> String {
-    let grouped = || if inner.starts_with('*') { format!("({inner})") } else { inner.clone() };
-    match ctype {
-        CType::Pointer(to) => declaration(to, format!("*{inner}")),
-        CType::Array(to, extent) => {
-            let extent = extent.as_ref().map(|extent| plain_text(extent)).unwrap_or_default();
-            let inner = format!("{}[{extent}]", grouped());
-            declaration(to, inner)
-        }
-        other => format!("{} {inner}", type_text(other)),
-    }
-}
-
-/// That the extents of arrays within a type are still what they were where it was declared.
-fn sizes(ctype: &CType, name: &str) -> Vec<String> {
-    let (mut at, mut element, mut found) = (ctype, name.to_owned(), Vec::new());
-    while let CType::Pointer(to) | CType::Array(to, _) = at {
-        element.push_str("[0]");
-        if let CType::Array(_, Some(extent)) = &**to
-            && literal(extent).is_none()
-        {
-            found.push(format!("sizeof {element} == (size_t)({}) * sizeof {element}[0]", plain_text(extent)));
-        }
-        at = to;
-    }
-    found
 }
 
 /// How many steps are left, the next one included, where a comparison in the head of the loop says so: no more than a guess.

@@ -1,0 +1,158 @@
+//! Loops of steps that run ahead, as C.
+
+use super::types::is_plain;
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind};
+use crate::integer::literal;
+use crate::nest::observed::left::{array_of, text};
+use crate::nest::observed::residue::write;
+use crate::parse::Region;
+use crate::text::{type_text, without_parentheses};
+use std::collections::HashSet;
+
+/// The index of a loop that counts up by one, with its type, its first value, and the one behind its last.
+pub(super) fn counted(region: &Region, source: &ForLoop) -> Option<((String, String), String, String)> {
+    let (name, ctype, low) = match source.start.as_ref().map(|start| &start.kind)? {
+        StmtKind::Declaration(list) => match list.as_slice() {
+            [one] => (one.name.clone(), one.ctype.clone(), one.value.as_ref()?),
+            _ => return None,
+        },
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => match &target.kind {
+            ExprKind::Name(name) => (name.clone(), region.variables.get(name)?.ctype.clone(), &**value),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(own) if *own == name);
+    let high = match &source.condition.as_ref()?.kind {
+        ExprKind::Binary(BinaryOp::Less, left, right) if is_index(left) => {
+            format!("(ptrdiff_t)({})", plain_text(right))
+        }
+        ExprKind::Binary(BinaryOp::LessEqual, left, right) if is_index(left) => {
+            format!("(ptrdiff_t)({}) + 1", plain_text(right))
+        }
+        _ => return None,
+    };
+    let by_one = match &source.step.as_ref()?.kind {
+        ExprKind::Step(1, target) => is_index(target),
+        ExprKind::Assign(Some(BinaryOp::Add), target, by) => is_index(target) && literal(by) == Some(1),
+        _ => false,
+    };
+    let mut assigns = false;
+    source.body.walk_expressions(&mut |part| {
+        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &part.kind {
+            assigns |= is_index(target);
+        }
+    });
+    let whole = matches!(ctype, CType::Integer { .. }) && is_plain(&ctype);
+    (by_one && !assigns && whole && !low.mentions(&name))
+        .then(|| ((name, type_text(&ctype)), format!("(ptrdiff_t)({})", plain_text(low)), high))
+}
+
+pub(super) fn plain_text(expr: &Expr) -> String {
+    without_parentheses(&text(expr))
+}
+
+/// Loops over arrays as C: vectors may compute the innermost ones.
+pub(super) fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -> Option<()> {
+    match &stmt.kind {
+        StmtKind::Block(list) => {
+            out.push_str("{ ");
+            list.iter().try_for_each(|stmt| compute(stmt, around, out))?;
+            out.push_str("} ");
+            Some(())
+        }
+        StmtKind::For(source) => {
+            let head = source.condition.iter().chain(&source.step);
+            let mut bounds: Vec<&Expr> = source.condition.iter().collect();
+            match source.start.as_ref().map(|start| &start.kind)? {
+                StmtKind::Declaration(list) => {
+                    bounds.extend(list.iter().filter_map(|one| one.value.as_ref()))
+                }
+                StmtKind::Expr(expr) => bounds.push(expr),
+                _ => return None,
+            }
+            if bounds.iter().any(|bound| around.iter().any(|index| bound.mentions(index)))
+                || head.count() != 2
+            {
+                return None;
+            }
+            let mut inner = false;
+            source.body.walk(&mut |part| inner |= matches!(part.kind, StmtKind::For(_)));
+            let mut own = around.clone();
+            own.insert(source.index()?.to_owned());
+            let mut all = String::new();
+            let hollow = Stmt {
+                kind: StmtKind::For(Box::new(ForLoop {
+                    body: Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() },
+                    ..(**source).clone()
+                })),
+                span: stmt.span.clone(),
+            };
+            write(&hollow, &mut all)?;
+            let head = all
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('{')?;
+            if !inner {
+                out.push_str("\n#pragma GCC ivdep\n");
+            }
+            out.push_str(head);
+            compute(&source.body, &own, out)?;
+            out.push_str("} ");
+            Some(())
+        }
+        _ => write(stmt, out),
+    }
+}
+
+/// The loops with something in the place of each assignment of an element, and nothing of all others.
+pub(super) fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: &mut String) -> Option<()> {
+    match &stmt.kind {
+        StmtKind::Block(list) => list.iter().try_for_each(|stmt| elements_only(stmt, instead, out)),
+        StmtKind::For(source) => {
+            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() };
+            let hollow = Stmt {
+                kind: StmtKind::For(Box::new(ForLoop { body: empty, ..(**source).clone() })),
+                span: stmt.span.clone(),
+            };
+            let mut all = String::new();
+            write(&hollow, &mut all)?;
+            let head = all
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('}')?
+                .trim_end()
+                .strip_suffix('{')?;
+            out.push_str(head);
+            elements_only(&source.body, instead, out)?;
+            out.push_str("} ");
+            Some(())
+        }
+        StmtKind::Expr(expr) => {
+            let mut fails = false;
+            match &expr.kind {
+                ExprKind::Assign(_, target, value) => {
+                    value.walk(&mut |part| {
+                        fails |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..))
+                    });
+                    if array_of(target).is_some() {
+                        out.push_str(&instead(&text(target)));
+                    }
+                }
+                ExprKind::Step(_, target) => {
+                    if array_of(target).is_some() {
+                        out.push_str(&instead(&text(target)));
+                    }
+                }
+                _ => fails = true,
+            }
+            (!fails).then_some(())
+        }
+        StmtKind::Declaration(_) | StmtKind::Empty => Some(()),
+        _ => None,
+    }
+}
