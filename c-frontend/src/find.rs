@@ -116,9 +116,17 @@ fn find_in(
         }
         return Err(refuse(vec![diagnostic]));
     }
-    let ahead = options.ahead;
-    let mut search =
-        Search { file: &file, preprocessed, path, others, check, ahead, found: Vec::new(), left: Vec::new() };
+    let processor = options.processor;
+    let mut search = Search {
+        file: &file,
+        preprocessed,
+        path,
+        others,
+        check,
+        processor,
+        found: Vec::new(),
+        left: Vec::new(),
+    };
     let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
@@ -203,8 +211,8 @@ struct Search<'a> {
     path: &'a Path,
     others: &'a [Other],
     check: Check<'a>,
-    /// Whether steps that test a sum may run ahead.
-    ahead: bool,
+    /// Whether the loops are for processors alone.
+    processor: bool,
     found: Vec<CProgram>,
     left: Vec<Left>,
 }
@@ -292,7 +300,8 @@ impl Search<'_> {
 
     fn region(&self, part: &Part, way: Way) -> nest::Result<Region> {
         let region = self.file.region(part, &expanded(way))?;
-        Ok(nest::unhidden(&region).unwrap_or(region))
+        let region = nest::unhidden(&region).unwrap_or(region);
+        Ok(Region { processor: self.processor, ..region })
     }
 
     /// Takes a loop; where it cannot be taken as it is, with structures of one type that hold the same sizes.
@@ -315,7 +324,7 @@ impl Search<'_> {
         let tests_sum = |program: &CProgram| {
             program.nest.observed.iter().flat_map(|observed| &observed.tests).any(|test| test.sum)
         };
-        if !self.ahead || !self.found.last().is_some_and(tests_sum) {
+        if !self.processor || !self.found.last().is_some_and(tests_sum) {
             return;
         }
         let whole = self.found.pop();

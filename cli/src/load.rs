@@ -31,6 +31,6 @@ pub fn of_plan(arguments: &PlanArguments) -> Result<Stencil> {
 /// As for [`load`].
 pub fn for_target(arguments: &PlanArguments, with: &[PathBuf], target: Target) -> Result<Stencil> {
     let with = if arguments.spec.ends_with(".c") { with.to_vec() } else { Vec::new() };
-    let c = COptions { with, ahead: target == Target::OpenMp, ..arguments.c.options() };
+    let c = COptions { with, processor: target == Target::OpenMp, ..arguments.c.options() };
     load_with(&arguments.spec, &LoadOptions { element: arguments.dtype.map(ElementTypeName::element), c })
 }

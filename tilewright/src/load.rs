@@ -118,7 +118,8 @@ pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
             ..Stencil::of(program)
         });
     }
-    if options.c != COptions::default() {
+    // What is written for is asked of no file.
+    if (COptions { processor: false, ..options.c.clone() }) != COptions::default() {
         return Err(Error::wrong_input(format!(
             "-D, -I, --function and --no-own-openmp are for C files, and `{spec}` is none"
         )));

@@ -40,6 +40,8 @@ pub struct Nest {
     pub level: Option<String>,
     /// All space loops.
     pub loops: Vec<SpaceLoop>,
+    /// The magnitude that integers of 32 bits have at most when the loop begins, and keep; `None` where they may have any.
+    pub small: Option<i128>,
     /// The assignments of arrays, in the order of the text.
     pub leaves: Vec<Leaf>,
     /// What the values read: `Read` accesses in expressions name these by the number of their field.

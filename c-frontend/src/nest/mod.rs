@@ -36,6 +36,7 @@ mod read_log;
 mod refusal;
 mod same_names;
 mod scalars;
+mod small;
 mod space_loops;
 mod statement;
 mod targets;
@@ -250,6 +251,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         blocks: HashSet::new(),
         blocks_of_buffers: HashSet::new(),
         integers: HashMap::new(),
+        small: None,
         handed: region.handed.clone(),
         in_values: None,
     };
@@ -261,8 +263,21 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
     }
 }
 
-/// The loops of a body, added to what is known of them.
+/// The loops of a body, added to what is known of them; with small integers, where that is likely to do.
 fn walked(region: &Region, body: &Stmt, filled: &[ast::ForLoop], nest: Nest) -> Result<Nest> {
+    if region.processor && small::is_likely(region, body, nest.observed.as_ref()) {
+        let with_small = |bound| {
+            let small = Nest { small: Some(bound), ..nest.clone() };
+            walked_once(region, body, filled, small).ok().filter(small::is_single)
+        };
+        if let Some(nest) = small::BOUNDS.into_iter().find_map(with_small) {
+            return Ok(nest);
+        }
+    }
+    walked_once(region, body, filled, nest)
+}
+
+fn walked_once(region: &Region, body: &Stmt, filled: &[ast::ForLoop], nest: Nest) -> Result<Nest> {
     let (states, assigned) = scalars::assigned(body);
     let mut walker = Walker {
         region,

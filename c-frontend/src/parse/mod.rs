@@ -395,6 +395,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand<'_>) -> Result<Region> 
         own_arrays,
         handed,
         assumed,
+        processor: false,
         kept,
         places: converter.places,
     })

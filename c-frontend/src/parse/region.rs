@@ -39,6 +39,8 @@ pub struct Region {
     pub handed: Vec<Handed>,
     /// Whether structures of one type are taken to hold the same sizes, of which the statements ask.
     pub assumed: bool,
+    /// Whether the loops are for processors alone.
+    pub processor: bool,
     /// The statements in which calls of the program's functions stay, and why.
     pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.

@@ -22,8 +22,9 @@ pub struct Options {
     pub with: Vec<PathBuf>,
     /// Whether OpenMP pragmas of the program's own files mean what they say, where that can be.
     pub openmp: OwnOpenMp,
-    /// Whether steps that test a sum may run ahead of the program, one behind the other, as processors can.
-    pub ahead: bool,
+    /// Whether the loops are for processors alone: steps that test a sum may run ahead of the program there, and small integers take the
+    /// place of those of the program.
+    pub processor: bool,
     /// The files of the program that is being read; [`crate::read_all`] begins anew.
     pub kept: Kept<Result<Vec<u8>, Failure>>,
 }

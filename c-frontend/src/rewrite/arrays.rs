@@ -3,10 +3,11 @@
 //! runs. What lies in another way is copied.
 
 use super::boxes::{Boxes, Points, place};
-use super::extents::{begins, is_fresh};
+use super::extents::{all_boxes, begins, is_fresh};
 use super::lines::{Lines, constant, point};
 use super::output::Target;
 use crate::CProgram;
+use crate::integer::IntType;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, GridField, What};
 use crate::text::{MemberOf, shown};
@@ -39,7 +40,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
                 let copied = match target {
                     _ if field.mirrors.is_some() => Some(MIRROR),
                     Target::Cuda => Some("the GPU has memory of its own"),
-                    _ if program.nest.integers.contains_key(&form.array) => {
+                    Target::OpenMp if is_converted(program, form) => {
                         Some("its integers are computed as floating-point numbers")
                     }
                     Target::OpenMp if !is_adjacent(program, form) => {
@@ -61,9 +62,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     in_order.sort_by_key(|(number, _)| is_fresh(program, *number));
     let first = in_order.iter().find_map(|(_, field)| match &field.what {
         What::State { form, .. }
-            if in_one_piece(program, form)
-                && is_adjacent(program, form)
-                && !program.nest.integers.contains_key(&form.array) =>
+            if in_one_piece(program, form) && is_adjacent(program, form) && !is_converted(program, form) =>
         {
             Some(form)
         }
@@ -89,6 +88,22 @@ pub(crate) const LEVELS: &str = "it stands for several time levels";
 pub(crate) const PLACE: &str = "values of the place";
 
 const OTHER_ROWS: &str = "its rows have another distance than those of the first array in place";
+
+/// Whether elements are integers that are copied to numbers of another size.
+fn is_converted(program: &CProgram, form: &Form) -> bool {
+    let bits = |ctype| IntType::of(ctype).map_or(0, |own| own.bits);
+    let own = program.nest.integers.get(&form.array);
+    own.is_some_and(|ctype| !numbers_replace_integers(program) || bits(ctype) < 32)
+}
+
+/// Whether numbers take the place of small integers in the program's arrays: all that is touched of these is turned, once.
+/// Other threads of the program may look at what the loops do not write.
+pub(super) fn numbers_replace_integers(program: &CProgram) -> bool {
+    let threads = ["pthread_create", "thrd_create"];
+    program.nest.small.is_some()
+        && !threads.iter().any(|name| program.preprocessed.text.contains(name))
+        && all_boxes(program).iter().all(|(touched, computed)| touched.apart && computed.apart)
+}
 
 /// Whether the distances of neighbours are known and not the same.
 fn certainly_differ(program: &CProgram, a: &Form, b: &Form) -> bool {

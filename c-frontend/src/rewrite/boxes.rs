@@ -8,10 +8,12 @@ use polyhedral::domain::{Bound, GridEnd, Interval};
 /// A box.
 pub type Points = Vec<Interval>;
 
-/// Boxes without common points, and the extents from which on they are right.
+/// Boxes, and the extents from which on they are right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boxes {
     pub list: Vec<Points>,
+    /// Whether they have no common points; too many are left as they are.
+    pub apart: bool,
     pub least: Vec<i64>,
 }
 
@@ -58,11 +60,10 @@ impl Boxes {
             }
             list.extend(rest);
             if list.len() > MOST_BOXES {
-                list = boxes;
-                break;
+                return Boxes { list: boxes, apart: false, least };
             }
         }
-        Boxes { list, least }
+        Boxes { list, apart: true, least }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the templates of the buffers need.
 
-use super::arrays::arrays_of;
+use super::arrays::{arrays_of, numbers_replace_integers};
 use super::extents::{is_fresh, is_scratch};
 use super::glue_waves::WaveTexts;
 use super::output::Target;
@@ -54,6 +54,9 @@ pub(super) struct Glue {
     /// Whether some elements are integers, and some of them `char`.
     whole: bool,
     letters: bool,
+    /// Whether some of them must be small, and whether they can be in the place of the program's.
+    small: bool,
+    replaces: bool,
     /// How steps run ahead, where they do.
     waves: Option<WaveTexts>,
 }
@@ -64,6 +67,12 @@ struct Buffer {
     c_type: &'static str,
     /// The type of its elements in the program, where that is one of integers.
     integers: Option<&'static str>,
+    /// The magnitude that they have at most, where they are small.
+    small: Option<i64>,
+    /// Whether these may be negative.
+    signed: bool,
+    /// Whether they can be in the place of the program's integers.
+    replaces: bool,
     slots: usize,
     several: bool,
     state: bool,
@@ -108,16 +117,23 @@ impl Glue {
         let program = &source.program;
         let dimension = program.dimension();
         let (mut first_view, mut first_level) = (0, 0);
+        let replaces = target != Target::Cuda && numbers_replace_integers(source);
         let mut buffer = |(number, field): (usize, &Field)| {
             let (state, levels, slots) = match field.role {
                 FieldRole::State { levels, slots } => (true, levels, slots),
                 FieldRole::Coefficient => (false, 1, 1),
             };
             let views = arrays_of(source, number);
+            let integers = integers(source, number, target);
+            let wide = integers.is_some_and(|own| own.ends_with("int"));
+            let small = source.nest.small.filter(|_| wide).and_then(|bound| i64::try_from(bound).ok());
             let buffer = Buffer {
                 name: field.name.clone(),
                 c_type: field.element.c_name(),
-                integers: integers(source, number, target),
+                integers,
+                small,
+                signed: integers == Some("int"),
+                replaces: small.is_some() && replaces,
                 slots,
                 several: slots > 1,
                 state,
@@ -150,6 +166,8 @@ impl Glue {
             fields.iter().any(|field| field.integers.is_some()),
             fields.iter().any(|field| field.integers == Some("char")),
         );
+        let small = fields.iter().any(|field| field.small.is_some());
+        let replaces = fields.iter().any(|field| field.replaces);
         let values = |series: &Series| Values {
             name: series.name.clone(),
             c_type: series.element.c_name(),
@@ -188,6 +206,8 @@ impl Glue {
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,
             letters,
+            small,
+            replaces,
             waves: super::waves::of(source, target).map(WaveTexts::new),
         }
     }

@@ -230,6 +230,7 @@ fn as_people_write_them() {
     same("step_by_step.c", &[], &[]);
     same("ahead_in_waves.c", &[], &[]);
     same("ahead_in_waves.c", &["-DREAL=float"], &[]);
+    same("small_integers.c", &[], &[]);
     same("step_of_small_arrays.c", &[], &[]);
     same("tridiagonal_lines.c", &[], &[]);
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);

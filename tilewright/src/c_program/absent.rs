@@ -22,8 +22,8 @@ pub struct COptions {
     pub with: Vec<PathBuf>,
     /// What the compiler of its own files knows of OpenMP.
     pub openmp: OwnOpenMp,
-    /// Whether steps that test a sum may run ahead of the program.
-    pub ahead: bool,
+    /// Whether the loops are for processors alone.
+    pub processor: bool,
     /// Nothing is read.
     pub kept: (),
 }

@@ -34,9 +34,8 @@ mod waves;
 
 pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
 pub(crate) use parts::STEP;
-pub use parts::{Ahead, Control, Observed, Test};
+pub use parts::{Ahead, Control, Observed, Test, WaveLoop, Waves};
 pub(super) use shown::writes_points;
-pub use waves::{WaveLoop, Waves};
 
 use super::loops::TimeLoop;
 use super::refusal::Result;

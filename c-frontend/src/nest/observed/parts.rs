@@ -1,8 +1,8 @@
 //! How the steps of a time loop are taken together.
 
-use super::waves::Waves;
 use crate::ast::Expr;
 use polyhedral::source::Span;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How steps are taken together.
@@ -55,6 +55,60 @@ pub struct Ahead {
     pub text: String,
     /// The scalars that they assign, and their types.
     pub moved: Vec<(String, String)>,
+}
+
+/// Steps that may run ahead in waves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waves {
+    /// The whole time loop.
+    pub span: Span,
+    /// The arrays: names, declarations of a pointer to what each points to, and the first one that has the same type.
+    pub arrays: Vec<(String, String, usize)>,
+    /// The numbers that the loops read, and their types.
+    pub numbers: Vec<(String, String)>,
+    /// Those that they leave, and whether they go on with what they find in them.
+    pub results: Vec<(String, String, bool)>,
+    /// What must hold of the arrays' types, as C.
+    pub fits: Vec<String>,
+    /// What the rest of a step reaches through pointers, and whether it assigns it.
+    pub reached: Vec<(String, bool)>,
+    /// The steps that are left, if the loop says so.
+    pub left: Option<String>,
+    /// The loops, in order.
+    pub loops: Vec<WaveLoop>,
+    /// C statements that stand between them, and touch nothing of theirs.
+    pub behind: String,
+    /// By how many rows reads are apart from what is computed.
+    pub reach: i64,
+    /// Whether the first step of a block computes all that it touches of what it computes, before it reads that.
+    pub fresh: bool,
+    /// The type of all that is computed.
+    pub element: &'static str,
+}
+
+/// Loops over space of a step: C texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaveLoop {
+    /// The index of the outermost one, and its type.
+    pub index: (String, String),
+    /// Its first value.
+    pub low: String,
+    /// The one behind its last.
+    pub high: String,
+    /// Indices that are declared elsewhere, and their types.
+    pub indices: Vec<(String, String)>,
+    /// What a row computes, where that has arrays; empty where there are none.
+    pub arrays: String,
+    /// What it computes of scalars alone.
+    pub scalars: String,
+    /// What keeps a row's elements.
+    pub keep: String,
+    /// What gives them back.
+    pub give: String,
+    /// What counts them.
+    pub count: String,
+    /// The scalars that it leaves: those of other loops, which run at the same time, are not touched.
+    pub leaves: BTreeSet<String>,
 }
 
 /// A part of a round, as C.

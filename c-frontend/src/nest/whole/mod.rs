@@ -70,7 +70,7 @@ impl Walker<'_> {
                 };
                 let (own, element) = self.integers_of(expr, &ctype)?;
                 let value = self.element_value(expr, depends, element)?;
-                let (low, high) = range(own);
+                let (low, high) = self.range_in_arrays(own);
                 Ok(Whole { value, own, low, high })
             }
             CKind::Unary(UnaryOp::Plus, operand) => {
@@ -130,8 +130,13 @@ impl Walker<'_> {
 
     /// A value as an element of an array holds it. Of a sum that overflows, which C leaves open, machines keep the last bits.
     pub(super) fn whole_element(&mut self, value: &CExpr, ctype: &CType) -> Result<Expr> {
+        let span = &value.span;
         let value = self.whole_stored(value, ctype)?;
         let own = value.own;
+        let (low, high) = self.range_in_arrays(own);
+        if self.is_small(own) && (value.low < low || value.high > high) {
+            return limitation(codes::TYPE, span, "an integer that may be large");
+        }
         Ok(if value.fits(own) { value.value } else { self.wrapped(value, own).value })
     }
 
@@ -198,7 +203,10 @@ impl Walker<'_> {
     /// The type of the elements of an array of integers, and that of the field that holds them.
     pub(super) fn integers_of(&mut self, expr: &CExpr, ctype: &CType) -> Result<(IntType, ElementType)> {
         let (base, _) = crate::nest::element::subscripts(expr);
-        let found = IntType::of(ctype).and_then(|own| Some((own, element_of_integers(own)?)));
+        let found = IntType::of(ctype).and_then(|own| match self.is_small(own) {
+            true => Some((own, ElementType::F32)),
+            false => Some((own, element_of_integers(own)?)),
+        });
         let CKind::Name(name) = &base.kind else {
             return limitation(codes::ARRAY, &base.span, "an array that is not a variable of its own");
         };
@@ -214,6 +222,20 @@ impl Walker<'_> {
             self.nest.integers.insert(name.clone(), ctype.clone());
         }
         Ok(found)
+    }
+
+    /// Whether integers of a type are known to be small.
+    fn is_small(&self, own: IntType) -> bool {
+        self.nest.small.is_some() && own.bits == 32
+    }
+
+    /// Least and greatest value of the elements of arrays of a type.
+    fn range_in_arrays(&self, own: IntType) -> (i128, i128) {
+        let (low, high) = range(own);
+        match self.nest.small {
+            Some(bound) if self.is_small(own) => (low.max(-bound), high.min(bound)),
+            _ => (low, high),
+        }
     }
 
     /// An integer that no data enter.
