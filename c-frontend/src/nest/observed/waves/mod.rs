@@ -27,8 +27,8 @@ use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
 use crate::text::type_text;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use texts::{compute, counted, elements_only, plain_text};
-use types::{is_plain, pointer, sizes};
+use texts::{compute, counted, elements_only};
+use types::{is_plain, plain_text, pointer, sizes};
 
 /// What loops do in waves: `own` is the region around the time loop, `rest` and `run` are the statements of a step, the first `tiled` ones
 /// of which run in tiles by themselves; `computed` is what these compute of arrays, `leaves` whether they leave scalars.

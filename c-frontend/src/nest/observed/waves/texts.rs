@@ -1,12 +1,12 @@
 //! Loops of steps that run ahead, as C.
 
-use super::types::is_plain;
+use super::types::{is_plain, plain_text};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind};
 use crate::integer::literal;
 use crate::nest::observed::left::{array_of, text};
 use crate::nest::observed::residue::write;
 use crate::parse::Region;
-use crate::text::{type_text, without_parentheses};
+use crate::text::type_text;
 use std::collections::HashSet;
 
 /// The index of a loop that counts up by one, with its type, its first value, and the one behind its last.
@@ -46,10 +46,6 @@ pub(super) fn counted(region: &Region, source: &ForLoop) -> Option<((String, Str
     let whole = matches!(ctype, CType::Integer { .. }) && is_plain(&ctype);
     (by_one && !assigns && whole && !low.mentions(&name))
         .then(|| ((name, type_text(&ctype)), format!("(ptrdiff_t)({})", plain_text(low)), high))
-}
-
-pub(super) fn plain_text(expr: &Expr) -> String {
-    without_parentheses(&text(expr))
 }
 
 /// Loops over arrays as C: vectors may compute the innermost ones.

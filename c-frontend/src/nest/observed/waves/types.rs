@@ -1,9 +1,9 @@
 //! Types of what loops of steps that run ahead find and leave.
 
-use super::texts::plain_text;
-use crate::ast::{CType, Floating};
+use crate::ast::{CType, Expr, Floating};
 use crate::integer::literal;
-use crate::text::type_text;
+use crate::nest::observed::left::text;
+use crate::text::{type_text, without_parentheses};
 
 /// Whether a type is one of numbers that any C file knows.
 pub(super) fn is_plain(ctype: &CType) -> bool {
@@ -51,4 +51,8 @@ pub(super) fn sizes(ctype: &CType, name: &str) -> Vec<String> {
         at = to;
     }
     found
+}
+
+pub(super) fn plain_text(expr: &Expr) -> String {
+    without_parentheses(&text(expr))
 }
