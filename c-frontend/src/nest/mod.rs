@@ -58,7 +58,7 @@ pub use loops::{
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function, is_pure_value};
 pub(crate) use observed::STEP;
-pub use observed::{Ahead, Control, Observed, Test, WaveLoop, Waves};
+pub use observed::{Ahead, Control, Observed, Test, WaveArray, WaveLoop, Waves};
 pub use parities::{Colours, parities};
 pub use refusal::Result;
 pub(crate) use scalars::{assigned, declared};

@@ -1,6 +1,6 @@
 //! What the template of steps that run ahead needs.
 
-use crate::nest::{WaveLoop, Waves};
+use crate::nest::{WaveArray, WaveLoop, Waves};
 use serde::Serialize;
 
 /// Arrays, numbers and loops of a step, as C.
@@ -15,6 +15,8 @@ pub(super) struct WaveTexts {
     reach: i64,
     fresh: bool,
     element: &'static str,
+    /// Whether it is asked whether the arrays lie apart.
+    asks: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +25,7 @@ struct Declared {
     declared: String,
     /// The first array that has the same type.
     shape: usize,
+    written: bool,
 }
 
 /// A scalar that loops leave, and whether they go on with what they find in it.
@@ -62,6 +65,7 @@ struct Rows {
     keep: String,
     give: String,
     count: String,
+    touched: String,
     /// The numbers of the scalars that it leaves, and what these are.
     leaves: Vec<Leaves>,
 }
@@ -85,6 +89,13 @@ impl WaveTexts {
             })
             .collect()
         };
+        // By their numbers.
+        let touched = |own: &WaveLoop| {
+            let arrays = waves.arrays.iter().enumerate();
+            arrays.fold(own.touched.trim().to_owned(), |text, (number, array)| {
+                text.replace(&format!("\"{}\"", array.name), &number.to_string())
+            })
+        };
         let rows = |own: &WaveLoop| Rows {
             index: own.index.0.clone(),
             index_type: own.index.1.clone(),
@@ -97,12 +108,14 @@ impl WaveTexts {
             keep: own.keep.trim().to_owned(),
             give: own.give.trim().to_owned(),
             count: own.count.trim().to_owned(),
+            touched: touched(own),
             leaves: leaves(own),
         };
-        let declared = |(name, declared, shape): &(String, String, usize)| Declared {
-            name: name.clone(),
-            declared: declared.clone(),
-            shape: *shape,
+        let declared = |own: &WaveArray| Declared {
+            name: own.name.clone(),
+            declared: own.declared.clone(),
+            shape: own.shape,
+            written: own.written,
         };
         let left = |(name, c_type, carried): &(String, String, bool)| Left {
             name: name.clone(),
@@ -119,6 +132,7 @@ impl WaveTexts {
             reach: waves.reach,
             fresh: waves.fresh,
             element: waves.element,
+            asks: waves.loops.iter().any(|own| !own.touched.is_empty()),
         }
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn of(program: &CProgram, target: Target) -> Option<&Waves> {
         words(&head(program)).into_iter().chain(words(&tail(program))).any(|word| macros.contains(word));
     let cut = program.nest.cut();
     let around = waves.span.start < cut.start && cut.end <= waves.span.end;
-    (whole && ends && around && !hidden && !line.starts_with('#') && !before.ends_with('\\')).then_some(waves)
+    // Steps that the program does not come to may set flags.
+    let flags = program.preprocessed.text.contains("fetestexcept");
+    (whole && ends && !flags && around && !hidden && !line.starts_with('#') && !before.ends_with('\\'))
+        .then_some(waves)
 }
 
 /// Whether steps run ahead of the program, on processors.
@@ -50,8 +53,8 @@ pub(super) fn ask(program: &CProgram, waves: &Waves, lines: &mut Lines) {
     let name = &program.program.name;
     lines.line("/* What the loops find; whether they have run ahead. */");
     lines.line(format!("struct {name}_step tw_step = {{ 0 }};"));
-    for (number, (array, ..)) in waves.arrays.iter().enumerate() {
-        lines.line(format!("tw_step.arrays[{number}] = (void *)({array});"));
+    for (number, array) in waves.arrays.iter().enumerate() {
+        lines.line(format!("tw_step.arrays[{number}] = (void *)({});", array.name));
     }
     for (number, (value, _)) in waves.numbers.iter().enumerate() {
         lines.line(format!("tw_step.number{number} = {value};"));

@@ -169,6 +169,45 @@ static void over_two_loops(int n, int m, REAL (*u)[m], REAL (*v)[m], int most)
     show(n, m, u, v);
 }
 
+/* A scalar that loops leave which have no rounds. */
+static void kept(int n, int m, REAL (*u)[m], REAL (*v)[m], int most, int none)
+{
+    double last = -1;
+    for (int t = 0; t < most; t++) {
+        double sum = 0;
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < m - 1; j++) {
+                v[i][j] = (u[i - 1][j] + u[i + 1][j] + u[i][j - 1]) / 3;
+                sum += v[i][j];
+            }
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 0; j < none; j++) last = v[i][j];
+        printf("%a %a\n", sum, last);
+        last = t;
+        REAL (*other)[m] = u;
+        u = v;
+        v = other;
+    }
+    show(n, m, u, v);
+}
+
+/* The first row of one array is the last one of the other: only the copy comes to both. */
+static void shares_a_row(int n, int m, REAL *memory, int most)
+{
+    REAL (*u)[m] = (REAL (*)[m])memory, (*v)[m] = u + n - 1;
+    for (int t = 0; t < most; t++) {
+        double sum = 0;
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < m - 1; j++) {
+                v[i][j] = (u[i - 1][j] + u[i][j - 1] + u[i][j + 1]) / 3;
+                sum += (v[i][j] - u[i][j]) * (v[i][j] - u[i][j]);
+            }
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++) u[i][j] = v[i][j];
+        printf("%a\n", sum);
+    }
+}
+
 /* Two pairs of arrays in turn, the second of which begins a row later. */
 static void shifted(int n, int m, REAL *memory, int most)
 {
@@ -199,7 +238,7 @@ int main(void)
         const int m = n + 3;
         REAL (*u)[m] = malloc(n * sizeof *u), (*v)[m] = malloc(n * sizeof *v);
         double tolerance[] = { 3, 0.4, 0 };
-        for (int kind = 0; kind < 10; kind++) {
+        for (int kind = 0; kind < 12; kind++) {
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < m; j++) u[i][j] = v[i][j] = (REAL)((i * 7 + j * 5) % 11) / 4;
             if (kind < 3) until(n, m, u, v, 21 + kind, &tolerance[kind]);
@@ -210,12 +249,15 @@ int main(void)
             if (kind == 7) of_two_loops(n, m, u, v, 29, n / 60.0);
             if (kind == 8) over_two_loops(n, m, u, v, 17);
             if (kind == 9) left_behind(n, m, u, v, 14);
+            if (kind == 10) kept(n, m, u, v, 12, 0);
+            if (kind == 11) kept(n, m, u, v, 12, 2);
         }
         free(u);
         free(v);
         REAL *memory = malloc(sizeof(REAL) * (2 * n + 2) * m);
         for (int i = 0; i < (2 * n + 2) * m; i++) memory[i] = (REAL)(i * 7 % 13);
         shifted(n, m, memory, 21);
+        shares_a_row(n, m, memory, 12);
         double sum = 0;
         for (int i = 0; i < (2 * n + 2) * m; i++) sum = sum * 0.99 + memory[i];
         printf("%a\n", sum);

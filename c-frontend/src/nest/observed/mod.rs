@@ -34,7 +34,7 @@ mod waves;
 
 pub(super) use alone::{copy_among, in_the_way, points_between, split_alone, statement_around};
 pub(crate) use parts::STEP;
-pub use parts::{Ahead, Control, Observed, Test, WaveLoop, Waves};
+pub use parts::{Ahead, Control, Observed, Test, WaveArray, WaveLoop, Waves};
 pub(super) use shown::writes_points;
 
 use super::loops::TimeLoop;

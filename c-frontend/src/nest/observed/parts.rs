@@ -62,8 +62,8 @@ pub struct Ahead {
 pub struct Waves {
     /// The whole time loop.
     pub span: Span,
-    /// The arrays: names, declarations of a pointer to what each points to, and the first one that has the same type.
-    pub arrays: Vec<(String, String, usize)>,
+    /// The arrays.
+    pub arrays: Vec<WaveArray>,
     /// The numbers that the loops read, and their types.
     pub numbers: Vec<(String, String)>,
     /// Those that they leave, and whether they go on with what they find in them.
@@ -84,6 +84,19 @@ pub struct Waves {
     pub fresh: bool,
     /// The type of all that is computed.
     pub element: &'static str,
+}
+
+/// An array of theirs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaveArray {
+    /// Its name.
+    pub name: String,
+    /// The declaration of a pointer to what it points to.
+    pub declared: String,
+    /// The first one that has the same type.
+    pub shape: usize,
+    /// Whether they assign elements of it.
+    pub written: bool,
 }
 
 /// Loops over space of a step: C texts.
@@ -107,6 +120,8 @@ pub struct WaveLoop {
     pub give: String,
     /// What counts them.
     pub count: String,
+    /// What notes the first and the last elements that a row touches of each array; empty where nothing needs it.
+    pub touched: String,
     /// The scalars that it leaves: those of other loops, which run at the same time, are not touched.
     pub leaves: BTreeSet<String>,
 }

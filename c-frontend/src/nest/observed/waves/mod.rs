@@ -18,7 +18,7 @@ mod types;
 
 use super::left::{array_of, key, scalars_of};
 use super::names;
-use super::parts::{WaveLoop, Waves};
+use super::parts::{WaveArray, WaveLoop, Waves};
 use super::residue::write;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
@@ -27,7 +27,7 @@ use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
 use crate::text::type_text;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use texts::{compute, counted, elements_only};
+use texts::{compute, counted, elements_only, touched};
 use types::{is_plain, plain_text, pointer, sizes};
 
 /// What loops do in waves: `own` is the region around the time loop, `rest` and `run` are the statements of a step, the first `tiled` ones
@@ -104,14 +104,41 @@ pub(super) fn find(
         _ => return None,
     };
     let reached = search.rest(rest, found)?;
+    // What tiles by themselves look at lies apart when they run; of loops behind them that is asked, too.
+    if tiled < run.len() {
+        for (stmt, one) in run.iter().zip(&mut loops) {
+            let StmtKind::For(source) = &stmt.kind else { return None };
+            let own = HashSet::from([one.index.0.clone()]);
+            touched(region, &source.body, &own, &mut one.touched)?;
+        }
+    }
     let shapes: Vec<String> = search.arrays.values().map(|ctype| pointer(ctype, "_")).collect();
     let first = |shape: &String| shapes.iter().position(|other| other == shape).unwrap_or_default();
     let arrays = search.arrays.iter().zip(&shapes);
-    let arrays =
-        arrays.map(|((name, ctype), shape)| (name.clone(), pointer(ctype, name), first(shape))).collect();
+    let arrays = arrays
+        .map(|((name, ctype), shape)| WaveArray {
+            name: name.clone(),
+            declared: pointer(ctype, name),
+            shape: first(shape),
+            written: written.contains(name),
+        })
+        .collect();
     let fits = search.arrays.iter().flat_map(|(name, ctype)| sizes(ctype, name)).collect();
     let typed = |name: &String| -> Option<(String, String)> {
-        let ctype = &own.variables.get(name)?.ctype;
+        // What the body declares hides what stands around it.
+        let mut own_types = Vec::new();
+        for stmt in rest {
+            if let StmtKind::Declaration(list) = &stmt.kind {
+                let before = run.first().is_some_and(|first| stmt.span.end <= first.span.start);
+                let own = list.iter().filter(|one| one.name == *name);
+                own_types.extend(own.map(|one| (&one.ctype, before)));
+            }
+        }
+        let ctype = match own_types.as_slice() {
+            [] => &own.variables.get(name)?.ctype,
+            [(ctype, true)] => *ctype,
+            _ => return None,
+        };
         is_plain(ctype).then(|| (name.clone(), type_text(ctype)))
     };
     let numbers = search.numbers.iter().filter(|name| !results.contains_key(*name));
@@ -160,20 +187,31 @@ pub(super) fn own_names(stmt: &Stmt) -> HashSet<String> {
     own
 }
 
-/// Whether each point that a statement computes assigns a scalar before it reads it.
+/// Whether each point that a statement computes assigns a scalar before it reads it. That there are points is known where an element
+/// is assigned beside it, which is counted when the program runs.
 fn assigns_first(stmt: &Stmt, name: &str) -> bool {
     match &stmt.kind {
-        StmtKind::Block(list) => list
-            .iter()
-            .find(|stmt| names::within(stmt).contains(name))
-            .is_some_and(|stmt| assigns_first(stmt, name)),
+        StmtKind::Block(list) => {
+            let first = list.iter().find(|stmt| names::within(stmt).contains(name));
+            let counted = list.iter().any(|stmt| match &stmt.kind {
+                StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => {
+                    array_of(target).is_some()
+                }
+                _ => false,
+            });
+            first.is_some_and(|stmt| match &stmt.kind {
+                StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+                    counted
+                        && matches!(&target.kind, ExprKind::Name(own) if own == name)
+                        && !value.mentions(name)
+                }
+                _ => assigns_first(stmt, name),
+            })
+        }
         StmtKind::For(source) => {
             let start = source.start.iter().any(|start| names::within(start).contains(name));
             let head = source.condition.iter().chain(&source.step).any(|expr| expr.mentions(name));
             !start && !head && assigns_first(&source.body, name)
-        }
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
-            matches!(&target.kind, ExprKind::Name(own) if own == name) && !value.mentions(name)
         }
         _ => false,
     }
@@ -281,6 +319,7 @@ impl Search<'_> {
             keep: String::new(),
             give: String::new(),
             count: String::new(),
+            touched: String::new(),
             leaves,
         };
         if let Some(arrays) = arrays {

@@ -7,7 +7,7 @@ use crate::nest::observed::left::{array_of, text};
 use crate::nest::observed::residue::write;
 use crate::parse::Region;
 use crate::text::type_text;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The index of a loop that counts up by one, with its type, its first value, and the one behind its last.
 pub(super) fn counted(region: &Region, source: &ForLoop) -> Option<((String, String), String, String)> {
@@ -150,5 +150,73 @@ pub(super) fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: 
         }
         StmtKind::Declaration(_) | StmtKind::Empty => Some(()),
         _ => None,
+    }
+}
+
+/// What notes the elements that loops touch: at both ends of the innermost ones, between which the others lie, as subscripts are indices
+/// and numbers.
+pub(super) fn touched(
+    region: &Region,
+    stmt: &Stmt,
+    around: &HashSet<String>,
+    out: &mut String,
+) -> Option<()> {
+    match &stmt.kind {
+        StmtKind::Block(list) => list.iter().try_for_each(|stmt| touched(region, stmt, around, out)),
+        StmtKind::For(source) => {
+            let ((index, ctype), low, high) = counted(region, source)?;
+            let mut own = around.clone();
+            own.insert(index.clone());
+            out.push_str(&format!("{{ const ptrdiff_t tw_low = {low}, tw_high = {high}; "));
+            let mut inner = false;
+            source.body.walk(&mut |part| inner |= matches!(part.kind, StmtKind::For(_)));
+            if inner {
+                out.push_str(&format!(
+                    "for ({ctype} {index} = ({ctype})tw_low; {index} < tw_high; ++{index}) {{ "
+                ));
+                touched(region, &source.body, &own, out)?;
+            } else {
+                out.push_str(&format!(
+                    "for (int tw_last = 0; tw_last < 2 && tw_low < tw_high; ++tw_last) {{ const {ctype} {index} = ({ctype})(tw_last ? tw_high - 1 : tw_low); "
+                ));
+                for (array, element) in elements(&source.body, &own)? {
+                    out.push_str(&format!("tw_touch(tw_step, \"{array}\", &{element}, sizeof {element}); "));
+                }
+            }
+            out.push_str("} } ");
+            Some(())
+        }
+        _ => elements(stmt, &HashSet::new())?.is_empty().then_some(()),
+    }
+}
+
+/// The elements in a statement, and their arrays; `None` if subscripts are others than indices and numbers.
+fn elements(stmt: &Stmt, indices: &HashSet<String>) -> Option<BTreeSet<(String, String)>> {
+    let (mut found, mut parts, mut plain) = (BTreeMap::new(), HashSet::new(), true);
+    stmt.walk_expressions(&mut |part| {
+        let ExprKind::Index(inner, _) = &part.kind else { return };
+        if let ExprKind::Index(..) = &inner.kind {
+            parts.insert(text(inner));
+        }
+        let (base, subscripts) = part.indexed();
+        let ExprKind::Name(array) = &base.kind else {
+            plain = false;
+            return;
+        };
+        plain &= subscripts.iter().all(|subscript| is_affine(subscript, indices));
+        found.insert(text(part), array.clone());
+    });
+    let whole = found.into_iter().filter(|(element, _)| !parts.contains(element));
+    plain.then(|| whole.map(|(element, array)| (array, element)).collect())
+}
+
+/// Whether a subscript is an index, a number, or a sum of these.
+fn is_affine(subscript: &Expr, indices: &HashSet<String>) -> bool {
+    match &subscript.kind {
+        ExprKind::Name(name) => indices.contains(name),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, left, right) => {
+            is_affine(left, indices) && is_affine(right, indices)
+        }
+        _ => literal(subscript).is_some(),
     }
 }
