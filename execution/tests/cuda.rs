@@ -244,7 +244,7 @@ fn registers_of_lanes_are_registers() {
 }
 
 /// Teams of warps have rows that fill their registers, and do not spill at their own sizes: with `TILEWRIGHT_ALL=1` of all
-/// shapes. For sm_70 some do.
+/// shapes. For sm_70 some do, but not star3d1r in f32.
 #[test]
 fn teams_of_warps_fit_in_registers() {
     if ARCHITECTURES.into_iter().any(|architecture| nvrtc(architecture).is_none()) {
@@ -275,8 +275,10 @@ fn teams_of_warps_fit_in_registers() {
     let mut problems = Vec::new();
     for (number, (name, element)) in shapes.into_iter().enumerate() {
         let strategy = if name.contains("3d") { "streaming" } else { "warp-pipeline" };
-        for architecture in [90, 80] {
-            if all || (number == 0 && architecture == 90) {
+        let oldest = (name, element) == ("star3d1r", ElementType::F32);
+        for architecture in [90, 80, 70] {
+            let of_all = architecture >= 80 && all;
+            if of_all || (number == 0 && architecture == 90) || (oldest && architecture == 70) {
                 let (_, device) = generated_as(name, strategy, Some(element));
                 let found = problems_of(name, &device, architecture).into_iter();
                 problems.extend(found.map(|what| format!("{name} {element:?} sm_{architecture}: {what}")));

@@ -189,6 +189,24 @@ void tw_copy_end(const tw_vector<T, count> &ahead, T *to, long long i)
     *reinterpret_cast<tw_vector<T, count> *>(to + i) = ahead;
 #endif
 }
+/* The first half where elements are asked for before the copy stands: below sm_80 by the first of
+ * these, from sm_80 on by the second one. */
+template <int count, class T>
+[[maybe_unused]] static __device__ __forceinline__
+void tw_copy_ask(tw_vector<T, count> &ahead, const T *from, long long j)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+    ahead = *reinterpret_cast<const tw_vector<T, count> *>(from + j);
+#endif
+}
+template <int count, class T>
+[[maybe_unused]] static __device__ __forceinline__
+void tw_copy_background(T *to, long long i, const T *from, long long j)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    tw_copy_async<count>(to, i, from, j);
+#endif
+}
 [[maybe_unused]] static __device__ __forceinline__ void tw_copy_commit()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

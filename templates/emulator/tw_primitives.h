@@ -373,6 +373,14 @@ tw_copy_begin(tw_vector<T, N> &, const tw_emulator::Shared<S> &to, long long i,
 template <int N, class T, class S> inline void
 tw_copy_end(const tw_vector<T, N> &, const tw_emulator::Shared<S> &, long long) {
 }
+template <int N, class T, class G> inline void
+tw_copy_ask(tw_vector<T, N> &, const tw_emulator::Global<G> &, long long) {
+}
+template <int N, class S, class G> inline void
+tw_copy_background(const tw_emulator::Shared<S> &to, long long i, const tw_emulator::Global<G> &from,
+                   long long j, int line = __builtin_LINE()) {
+    tw_emulator::copy_async<N>(to, i, from, j, line);
+}
 inline void tw_copy_commit() {
     tw_emulator::this_thread().copy_group++;
 }

@@ -16,7 +16,7 @@ pub(super) const FEED: usize = 1;
 pub(super) const FIRST_ROWS: usize = 2;
 
 /// Shared memory that a block may have on every device.
-const SHARED_BYTES: i64 = 96 << 10;
+const SHARED_BYTES: i64 = 95 << 10;
 
 impl<'a> Stream<'a> {
     pub(super) fn ring(level: IntExpr) -> Place {

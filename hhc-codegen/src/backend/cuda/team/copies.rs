@@ -3,10 +3,11 @@
 
 //!
 //! Devices that do not copy in the background have a piece in a register from where its copy begins to the end of the position: where nobody
-//! reads it before the next one.
+//! reads it before the next one. What a row of the group would copy for all of them, such devices ask for before the group, and only in the loop
+//! without tests: elsewhere it lands at once.
 
 use super::super::super::storages::Work;
-use super::{Rows, Team};
+use super::{Half, Rows, Team};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Loop, Range};
 use crate::storage::{Place, Transfer};
@@ -47,6 +48,12 @@ impl Team<'_> {
             }
     }
 
+    /// Whether a transfer is of one row of the group, so that what it copies can be asked for before all of them.
+    pub(super) fn asked_for_first(&self, transfer: &Transfer) -> bool {
+        let of_a_row = transfer.when.iter().any(|when| when.mentions(self.kernel.rows.variable));
+        of_a_row && self.lands_later(transfer)
+    }
+
     /// Registers for what is under way, where devices do not copy in the background.
     pub(super) fn words_ahead(&self) -> i64 {
         let later = |transfer: &&Transfer| self.lands_later(transfer) && self.piece(transfer.field) > 1;
@@ -60,7 +67,7 @@ impl Team<'_> {
 
     /// The next piece that a transfer has under way, where devices do not copy in the background.
     pub(super) fn piece_ahead(&self, transfer: &Transfer, pieces: i64, piece: Expr) -> Expr {
-        let number = self.ends.get().unwrap_or_else(|| self.order(transfer));
+        let number = self.half.get().map_or_else(|| self.order(transfer), |(_, number)| number);
         let first = self.pieces_ahead.get();
         self.pieces_ahead.set(first + pieces);
         name(ahead(number)).at(c_tree::int(first) + piece)
@@ -70,23 +77,33 @@ impl Team<'_> {
     pub(super) fn note_pieces_ahead(&self, transfer: &Transfer) {
         let own = (self.order(transfer), self.pieces_ahead.take());
         let mut all = self.ahead.borrow_mut();
-        if own.1 > 0 && self.ends.get().is_none() && !all.contains(&own) {
+        if own.1 > 0 && self.half.get().is_none() && !all.contains(&own) {
             all.push(own);
         }
     }
 
-    /// The ends of all copies of a position, and declarations of the pieces under way.
-    pub(super) fn ends_of_copies(&self) -> (Block, Block) {
-        let (mut ends, mut pieces) = (Block::new(), Block::new());
+    /// What stands before the group for copies of a position, declarations of the pieces under way and what is asked for first, and the ends of
+    /// all of them.
+    pub(super) fn halves_of_copies(&self) -> (Block, Block) {
+        let (mut asks, mut ends, mut pieces) = (Block::new(), Block::new(), Block::new());
         let begun = self.ahead.take();
         for &(number, count) in &begun {
             let transfer = &self.kernel.transfers[number];
             let kind = format!("tw_vector<{}, {}>", self.element(transfer.field), self.piece(transfer.field));
             pieces.push(Stmt::Declare(vec![Declaration::array(kind, ahead(number), count)]));
-            self.ends.set(Some(number));
-            ends.extend(self.part(Work::Transfer(&self.of_first_row(transfer)), Rows::Any));
-            self.ends.set(None);
+            let of_first_row = self.of_first_row(transfer);
+            let half = |half: Half| {
+                self.half.set(Some((half, number)));
+                let part = self.part(Work::Transfer(&of_first_row), Rows::Any);
+                self.half.set(None);
+                part
+            };
+            if self.asked_for_first(transfer) {
+                asks.extend(half(Half::Ask));
+            }
+            ends.extend(half(Half::End));
         }
+        pieces.extend(asks);
         (pieces, ends)
     }
 

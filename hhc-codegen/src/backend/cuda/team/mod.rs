@@ -65,6 +65,15 @@ enum Rows {
     Rest,
 }
 
+/// A part of copies that land later, apart from where they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    /// What is asked for before the group, where devices do not copy in the background.
+    Ask,
+    /// What lands at the end of the position.
+    End,
+}
+
 /// A kernel that is printed so.
 pub(super) struct Team<'a> {
     plan: &'a KernelPlan,
@@ -88,8 +97,8 @@ pub(super) struct Team<'a> {
     /// Whether the text is of the loop in which all rows run and all slices move, and the places that go on there from turn to turn.
     in_turns: Cell<bool>,
     turns: RefCell<Vec<(Stmt, Stmt)>>,
-    /// The transfer whose copies end in what is printed, if it is not one that begins them.
-    ends: Cell<Option<usize>>,
+    /// The half of copies that is printed, and the transfer whose they are, if they are not printed where they stand.
+    half: Cell<Option<(Half, usize)>>,
     /// Pieces that it has begun or ended so far, and how many of them each transfer has.
     pieces_ahead: Cell<i64>,
     ahead: RefCell<Vec<(usize, i64)>>,
@@ -137,7 +146,7 @@ impl<'a> Team<'a> {
             walks: RefCell::default(),
             in_turns: Cell::default(),
             turns: RefCell::default(),
-            ends: Cell::default(),
+            half: Cell::default(),
             pieces_ahead: Cell::default(),
             ahead: RefCell::default(),
             ways,

@@ -8,7 +8,7 @@ use super::super::ways::further;
 use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
-use super::{LANE, NEXT, POINT, SINCE, Team};
+use super::{Half, LANE, NEXT, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
 use c_tree::{BinaryOp, Block, Expr, Sort, Stmt, Type, all, any, call, name};
@@ -31,14 +31,14 @@ impl Team<'_> {
     pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
         let mut rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
         let several = rows.len() > 1;
-        let begins = self.ends.get().is_none();
+        let half = self.half.get().map(|(half, _)| half);
         let mut block = Block::new();
         if self.in_registers(&transfer.to)
             && let Some(groups) = self.groups_under_way(transfer)
         {
             block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
         }
-        if begins
+        if half != Some(Half::End)
             && let [first, _, ..] = &rows[..]
             && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place
             {
@@ -65,7 +65,7 @@ impl Team<'_> {
         }
         self.note_pieces_ahead(transfer);
         // Groups of copies are counted by positions, whether there is a row or not.
-        if begins && self.copies(transfer) {
+        if half.is_none() && self.copies(transfer) {
             block.push(Stmt::call("tw_copy_commit", []));
             if let Some(groups) = self.groups_before_rows(transfer) {
                 block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
@@ -426,13 +426,14 @@ impl Team<'_> {
             Points::Whole => true,
             Points::Some(_) => false,
         };
-        let ends = self.ends.get().is_some();
+        let half = self.half.get().map(|(half, _)| half);
+        let asked_for_first = half.is_none() && self.asked_for_first(transfer);
         let lands_later = in_pieces
             && loads
             && count > 1
             && !self.in_registers(inner)
-            && (ends || self.lands_later(transfer));
-        if ends && !lands_later {
+            && (half.is_some() || (self.lands_later(transfer) && (self.in_turns.get() || !asked_for_first)));
+        if half.is_some() && !lands_later {
             return Block::new();
         }
         let (whole, single): (Stmt, Stmt) = if self.in_registers(inner) {
@@ -454,12 +455,18 @@ impl Team<'_> {
             let whole = match loads {
                 true if lands_later => {
                     let ahead = self.piece_ahead(transfer, self.points / count, c_tree::var(PIECE));
-                    let to = [ahead, own.clone(), piece.clone()];
-                    if ends {
-                        Stmt::call("tw_copy_end", to)
-                    } else {
-                        let all = to.into_iter().chain([array.clone(), there()]);
-                        Stmt::Expr(Expr::instance("tw_copy_begin", [c_tree::int(count)], all))
+                    let (to, from) = ([own.clone(), piece.clone()], [array.clone(), there()]);
+                    let begins = |name: &str, all: Vec<Expr>| {
+                        Stmt::Expr(Expr::instance(name, [c_tree::int(count)], all))
+                    };
+                    let with = |of: [Expr; 2]| [ahead.clone()].into_iter().chain(of);
+                    match half {
+                        Some(Half::End) => Stmt::call("tw_copy_end", with(to)),
+                        Some(Half::Ask) => begins("tw_copy_ask", with(from).collect()),
+                        None if asked_for_first => {
+                            begins("tw_copy_background", to.into_iter().chain(from).collect())
+                        }
+                        None => begins("tw_copy_begin", with(to).chain(from).collect()),
                     }
                 }
                 true => copy(count, [piece.clone(), there()], array.clone()),
@@ -482,10 +489,10 @@ impl Team<'_> {
             (whole, single)
         };
         let mut body = Block::new();
-        if !ends {
+        if half != Some(Half::End) {
             body.push(Stmt::declare(self.pointer(transfer.field), HERE, place));
         }
-        if kept && !ends {
+        if kept && half != Some(Half::End) {
             body.push(Stmt::assign(name(HERE), call("tw_from_register", [name(HERE)])));
         }
         match points {
@@ -576,7 +583,7 @@ impl Team<'_> {
         body.push(Stmt::constant("int", END, end));
         let in_whole = q().ge(c_tree::var(BEGIN)).and(q().lt(c_tree::var(END)));
         body.extend(unrolled(PIECE, self.points / count, Stmt::when(in_whole, whole)));
-        if self.ends.get().is_some() {
+        if self.half.get().is_some() {
             return body;
         }
         // Those before whole pieces, and behind them.

@@ -8,7 +8,7 @@ use super::columns::{Row, beside, unrolled};
 use super::facts::{implied, parts_of_max, refuted};
 use super::moves::PIECE;
 use super::sums::constant;
-use super::{POINT, Rows, Team};
+use super::{Half, POINT, Rows, Team};
 use crate::int_expr::IntExpr;
 use crate::plan::Instance;
 use crate::storage::{Place, Region};
@@ -107,8 +107,9 @@ impl Team<'_> {
             return inner;
         }
         let when = self.hold(&open);
-        let comment = match self.ends.get() {
-            Some(_) => "what was copied is there".to_owned(),
+        let comment = match self.half.get() {
+            Some((Half::Ask, _)) => "what is copied is asked for first".to_owned(),
+            Some((Half::End, _)) => "what was copied is there".to_owned(),
             None => work.comment(&self.plan.program),
         };
         let mut part = Block::from(Stmt::Comment(comment));

@@ -58,7 +58,7 @@ impl Team<'_> {
                 }
             };
             let fast = all(all_rows.into_iter().chain([aligned()]));
-            match self.ends.get() {
+            match self.half.get() {
                 Some(_) => Block::from(Stmt::when(fast, moved(rows, &whole))),
                 None => Block::from(Stmt::choose(fast, moved(rows, &whole), moved(rows, &each))),
             }

@@ -24,8 +24,12 @@ impl Team<'_> {
     pub(super) fn stream(&self) -> Block {
         let period = self.period;
         let loops = |until: &str, whole: bool, once: Block, on: Block| {
-            let mut body = Block::from(Stmt::constant("int", SINCE, var(NEXT) + var(WITHIN)));
-            if !whole && period > 1 {
+            let ends_within = !whole && period > 1;
+            let mut body = Block::new();
+            if ends_within || once.mentions(SINCE) {
+                body.push(Stmt::constant("int", SINCE, var(NEXT) + var(WITHIN)));
+            }
+            if ends_within {
                 body.push(Stmt::when(var(SINCE).ge(var(COUNT)), Stmt::Break));
             }
             body.extend(once);
@@ -87,7 +91,7 @@ impl Team<'_> {
             _ => body.extend(group(Rows::Run)),
         }
         body.extend(self.every(&end, Rows::Any));
-        let (mut ahead, ends) = self.ends_of_copies();
+        let (mut ahead, ends) = self.halves_of_copies();
         body.extend(ends);
         body.push(barrier());
         ahead.extend(body);
