@@ -58,7 +58,7 @@ pub(super) fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -
             Some(())
         }
         StmtKind::For(source) => {
-            let head = source.condition.iter().chain(&source.step);
+            let both = source.condition.is_some() && source.step.is_some();
             let mut bounds: Vec<&Expr> = source.condition.iter().collect();
             match source.start.as_ref().map(|start| &start.kind)? {
                 StmtKind::Declaration(list) => {
@@ -67,35 +67,18 @@ pub(super) fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -
                 StmtKind::Expr(expr) => bounds.push(expr),
                 _ => return None,
             }
-            if bounds.iter().any(|bound| around.iter().any(|index| bound.mentions(index)))
-                || head.count() != 2
-            {
+            if !both || bounds.iter().any(|bound| around.iter().any(|index| bound.mentions(index))) {
                 return None;
             }
             let mut inner = false;
             source.body.walk(&mut |part| inner |= matches!(part.kind, StmtKind::For(_)));
             let mut own = around.clone();
             own.insert(source.index()?.to_owned());
-            let mut all = String::new();
-            let hollow = Stmt {
-                kind: StmtKind::For(Box::new(ForLoop {
-                    body: Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() },
-                    ..(**source).clone()
-                })),
-                span: stmt.span.clone(),
-            };
-            write(&hollow, &mut all)?;
-            let head = all
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('{')?;
+            let head = head(source)?;
             if !inner {
                 out.push_str("\n#pragma GCC ivdep\n");
             }
-            out.push_str(head);
+            out.push_str(&head);
             compute(&source.body, &own, out)?;
             out.push_str("} ");
             Some(())
@@ -104,26 +87,22 @@ pub(super) fn compute(stmt: &Stmt, around: &HashSet<String>, out: &mut String) -
     }
 }
 
+/// The head of a loop as C.
+fn head(source: &ForLoop) -> Option<String> {
+    let body = Stmt { kind: StmtKind::Block(Vec::new()), span: source.body.span.clone() };
+    let span = body.span.clone();
+    let mut all = String::new();
+    write(&Stmt { kind: StmtKind::For(Box::new(ForLoop { body, ..source.clone() })), span }, &mut all)?;
+    let without = |text: &str, end| text.trim_end().strip_suffix(end).map(str::to_owned);
+    without(&without(&without(&all, '}')?, '}')?, '{')
+}
+
 /// The loops with something in the place of each assignment of an element, and nothing of all others.
 pub(super) fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: &mut String) -> Option<()> {
     match &stmt.kind {
         StmtKind::Block(list) => list.iter().try_for_each(|stmt| elements_only(stmt, instead, out)),
         StmtKind::For(source) => {
-            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span.clone() };
-            let hollow = Stmt {
-                kind: StmtKind::For(Box::new(ForLoop { body: empty, ..(**source).clone() })),
-                span: stmt.span.clone(),
-            };
-            let mut all = String::new();
-            write(&hollow, &mut all)?;
-            let head = all
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('}')?
-                .trim_end()
-                .strip_suffix('{')?;
-            out.push_str(head);
+            out.push_str(&head(source)?);
             elements_only(&source.body, instead, out)?;
             out.push_str("} ");
             Some(())
