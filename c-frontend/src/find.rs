@@ -172,6 +172,8 @@ const MOST_REASONS: usize = 5;
 /// Most loops of one file that are looked at.
 const MOST_LOOPS: usize = 400;
 
+/// How many calls below a call loops are looked for.
+const MOST_DEEP: usize = 4;
 /// Most statements of a step that are left out one after the other, because they cannot be tiled.
 const MOST_LEFT_OUT: usize = 6;
 
@@ -193,8 +195,13 @@ fn of_call(region: &Region, reason: Diagnostic) -> Diagnostic {
     let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
     // A call between steps of a function whose source is known.
     let whole = |(stmt, kept): &&(Span, Diagnostic)| stmt == place && !kept.related.is_empty();
+    // Of a loop around it, whose other calls stay for the same reason.
+    let around = |(stmt, kept): &&(Span, Diagnostic)| {
+        stmt.start <= place.start && place.end <= stmt.end && !kept.related.is_empty()
+    };
+    let kept = || region.kept.iter().find(whole).or_else(|| region.kept.iter().find(around));
     if reason.code == codes::OBSERVED
-        && let Some((_, kept)) = region.kept.iter().find(whole)
+        && let Some((_, kept)) = kept()
     {
         return reason.note(format!("{}: {}", kept.message, kept.notes.join("; ")));
     }
@@ -517,17 +524,7 @@ impl Search<'_> {
                 }
             });
         }
-        let computes = |name: &str| match self.file.function(name) {
-            Ok(Some(function)) => function.body.iter().any(|stmt| {
-                let mut found = false;
-                stmt.walk(&mut |part| {
-                    found |= matches!(part.kind, StmtKind::For(_)) && !nest::assigned(part).0.is_empty();
-                });
-                found
-            }),
-            // What it does is not known, or what keeps it from being read is part of the reason.
-            Ok(None) | Err(_) => true,
-        };
+        let computes = |name: &str| self.may_compute(name, MOST_DEEP);
         let own = |(place, _): &&(Span, Diagnostic)| {
             names
                 .iter()
@@ -549,6 +546,29 @@ impl Search<'_> {
             )
         };
         region.kept.iter().find(own).map(|(_, reason)| reason.clone()).or_else(through_pointer)
+    }
+
+    /// Whether a function computes arrays in loops, or calls one so many calls below that does, or may do so.
+    fn may_compute(&self, name: &str, deep: usize) -> bool {
+        let Ok(Some(function)) = self.file.function(name) else {
+            // What it does is not known, or what keeps it from being read is part of the reason.
+            return true;
+        };
+        let (mut loops, mut called) = (false, Vec::new());
+        for stmt in &function.body {
+            stmt.walk(&mut |part| {
+                loops |= matches!(part.kind, StmtKind::For(_)) && !nest::assigned(part).0.is_empty();
+            });
+            stmt.walk_expressions(&mut |part| {
+                if let ExprKind::Call(function, _) = &part.kind
+                    && let ExprKind::Name(name) = &function.kind
+                    && matches!(self.file.function(name), Ok(Some(_)))
+                {
+                    called.push(name.clone());
+                }
+            });
+        }
+        loops || (deep > 0 && called.iter().any(|name| self.may_compute(name, deep - 1)))
     }
 
     /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart

@@ -181,6 +181,12 @@ impl Polynomial {
         self.terms.iter().map(term).fold(0_i128, i128::saturating_add)
     }
 
+    /// The part that grows with its symbols: without its number.
+    pub fn growing(&self) -> Polynomial {
+        let terms = self.terms.iter().filter(|(product, _)| !product.is_empty());
+        Polynomial { terms: terms.map(|(product, by)| (product.clone(), *by)).collect() }
+    }
+
     /// The quotient by a polynomial without indices, judged by its leading term; numbers are divided to the nearest.
     pub fn quotient(&self, divisor: &Polynomial) -> Polynomial {
         let mut quotient = Polynomial::default();

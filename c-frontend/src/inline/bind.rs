@@ -225,7 +225,11 @@ impl Inliner<'_> {
         let found = names.statements(&body);
         let free = std::mem::take(&mut names.free);
         let Some(found) = found else {
-            return refuse(&name, place, "it does more than loops, assignments and conditions", here());
+            let reason = match left_early(&body) {
+                Some(how) => format!("`{how}` leaves a loop in it"),
+                None => "it does more than loops, assignments and conditions".to_owned(),
+            };
+            return refuse(&name, place, &reason, here());
         };
         self.declared.extend(declared);
         for free in free {
@@ -408,6 +412,21 @@ fn takes_size(list: &[Stmt], name: &str) -> bool {
     let mut found = false;
     for stmt in list {
         stmt.walk_expressions(&mut |part| found |= super::sizes::size_of(part).is_some_and(|of| of == name));
+    }
+    found
+}
+
+/// The word by which statements leave a loop among them.
+fn left_early(body: &[Stmt]) -> Option<&str> {
+    let mut found = None;
+    for stmt in body {
+        stmt.walk(&mut |part| {
+            if let StmtKind::Other(kind, _) = &part.kind
+                && ["break", "goto"].contains(&kind.as_str())
+            {
+                found.get_or_insert(kind.as_str());
+            }
+        });
     }
     found
 }

@@ -3,7 +3,7 @@
 use crate::ast::{CType, Expr, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::{Result, is_known_function};
-use crate::parse::{File, Function, Handed, Structures};
+use crate::parse::{File, Function, Handed, Structures, WrittenOut};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -48,6 +48,8 @@ pub(super) struct Inliner<'a> {
     pub(super) within_steps: bool,
     /// Where it does.
     pub(super) handed: Vec<Handed>,
+    /// Local pointers of which nothing is left but what they point to.
+    pub(super) written_out: Vec<WrittenOut>,
 }
 
 impl Inliner<'_> {

@@ -32,7 +32,7 @@ mod turning;
 mod values;
 
 use crate::ast::{Stmt, Variable};
-use crate::parse::{Expanded, File, Handed, Structures};
+use crate::parse::{Expanded, File, Handed, Structures, WrittenOut};
 use crate::small;
 use inliner::Inliner;
 use members::members_as_variables;
@@ -64,7 +64,7 @@ fn expanded_by(
     structures: &Structures,
     way: Way,
 ) -> Expanded {
-    let Inlined { mut statements, kept, handed } =
+    let Inlined { mut statements, kept, handed, written_out } =
         inline(statements, file, variables, structures, !way.alone);
     let sizes = match way.same_sizes {
         true => same_sizes::assumed(&mut statements, variables, structures),
@@ -79,7 +79,7 @@ fn expanded_by(
     effects::without_idle(&mut statements, variables);
     let assumed = !sizes.is_empty();
     members.extend(sizes);
-    Expanded { statements, kept, members, own_arrays, handed, assumed }
+    Expanded { statements, kept, members, own_arrays, handed, written_out, assumed }
 }
 
 /// Statements without calls.
@@ -89,6 +89,8 @@ struct Inlined {
     kept: Vec<(Span, Diagnostic)>,
     /// Where memory takes the place of other memory.
     handed: Vec<Handed>,
+    /// Local pointers that are written out.
+    written_out: Vec<WrittenOut>,
 }
 
 /// The statements of a region without calls of the file's functions.
@@ -120,6 +122,7 @@ fn inline(
             hands_over,
             within_steps: false,
             handed: Vec::new(),
+            written_out: Vec::new(),
         };
         for stmt in &statements {
             inliner.note_declarations(stmt);
@@ -138,7 +141,8 @@ fn inline(
         let left = inliner.own_memory_left(&result);
         if left.is_empty() {
             inliner.flat_loops(&mut result);
-            return Inlined { statements: result, kept: inliner.kept, handed: inliner.handed };
+            let Inliner { kept, handed, written_out, .. } = inliner;
+            return Inlined { statements: result, kept, handed, written_out };
         }
         own_memory = [inliner.own_memory, left].concat();
         obstacles = inliner.obstacles;

@@ -2,6 +2,7 @@
 
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
 pub(super) use crate::nest::is_pure_value as is_pure;
+use crate::parse::WrittenOut;
 use std::collections::HashMap;
 
 /// Puts values in the place of names, and new names in that of local variables.
@@ -226,8 +227,10 @@ pub(super) fn reads_memory(expr: &Expr) -> bool {
     found
 }
 
-/// A block in which local pointers that always point to the same place, such as `double *row = &u[i * n]`, are written out.
-pub(super) fn pointers_written_out(list: Vec<Stmt>) -> Vec<Stmt> {
+/// A block in which local pointers that always point to the same place, such as `double *row = &u[i * n]`, are written out, and
+/// those pointers.
+pub(super) fn pointers_written_out(list: Vec<Stmt>) -> (Vec<Stmt>, Vec<WrittenOut>) {
+    let mut pointers = Vec::new();
     let mut found: Vec<Stmt> = Vec::new();
     let mut rest = list;
     while !rest.is_empty() {
@@ -243,7 +246,13 @@ pub(super) fn pointers_written_out(list: Vec<Stmt>) -> Vec<Stmt> {
                     let values = HashMap::from([(variable.name.clone(), value.clone())]);
                     let mut names = Names { values, fresh: &mut |_, _| None, free: Vec::new() };
                     match names.statements(&rest) {
-                        Some(list) => rest = list,
+                        Some(list) => {
+                            rest = list;
+                            pointers.push(WrittenOut {
+                                pointer: variable.clone(),
+                                declaration: first.span.clone(),
+                            });
+                        }
                         None => kept.push(variable.clone()),
                     }
                 }
@@ -254,7 +263,7 @@ pub(super) fn pointers_written_out(list: Vec<Stmt>) -> Vec<Stmt> {
             found.push(Stmt { kind: StmtKind::Declaration(kept), span: first.span });
         }
     }
-    found
+    (found, pointers)
 }
 
 /// Whether a pointer and all that its value is made of keep what they are in the rest of a block, and nothing there has

@@ -233,7 +233,9 @@ impl Inliner<'_> {
         for stmt in list {
             self.statement(stmt, &mut found)?;
         }
-        Ok(rename::pointers_written_out(found))
+        let (found, pointers) = rename::pointers_written_out(found);
+        self.written_out.extend(pointers);
+        Ok(found)
     }
 
     /// The call of one of the program's functions that a value is, converted to some type of pointers or not.

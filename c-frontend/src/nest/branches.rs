@@ -119,6 +119,10 @@ impl Walker<'_> {
                         Err(_) => Held::Nothing(Kind::Integer),
                     }
                 }
+                // What another point has assigned, or this branch.
+                (Some(Held::Carried(kind, place)), Some(_)) | (Some(_), Some(Held::Carried(kind, place))) => {
+                    Held::Carried(*kind, place.clone())
+                }
                 // Assigned in one branch only: it must not be used behind.
                 (Some(held), _) | (None, Some(held)) => match held {
                     Held::Integer(..) | Held::Whole { .. } => Held::Nothing(Kind::Integer),

@@ -6,11 +6,12 @@ use super::exchange;
 use super::loops::{Element, Order, Read, ReadOf, Touched};
 use super::refusal::{Result, error, limitation};
 use super::walker::Walker;
-use crate::ast::{BinaryOp as COperator, Expr as CExpr, ExprKind as CKind, UnaryOp};
+use crate::ast::{BinaryOp as COperator, Expr as CExpr, ExprKind as CKind, StmtKind, UnaryOp};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::program::{Access, ElementType, Expr, ExprKind, FieldId, LocalId};
 use polyhedral::source::Span;
+use std::collections::HashSet;
 
 impl Walker<'_> {
     /// An element of an array.
@@ -26,7 +27,7 @@ impl Walker<'_> {
         };
         if !self.states.contains(name) && (!depends.place || depends.data) {
             if self.assigned.contains(name) {
-                return exchange::not_exchanged(name, &base.span);
+                return exchange::not_exchanged(&self.region.statements, name, &base.span);
             }
             if depends.data {
                 return limitation(codes::SUBSCRIPT, &expr.span, "a subscript that depends on the data");
@@ -71,15 +72,47 @@ impl Walker<'_> {
         self.read(ReadOf::State(own), element, &expr.span)
     }
 
+    /// The first scalar of a subscript that statements of the loop move on by a step, as `k` of `a[k++]`.
+    fn counter_in(&self, index: &CExpr) -> Option<String> {
+        let mut moved = HashSet::new();
+        let mut note = |part: &CExpr| {
+            if let CKind::Step(_, target) | CKind::Assign(Some(_), target, _) = &part.kind
+                && let CKind::Name(name) = &target.kind
+            {
+                moved.insert(name.clone());
+            }
+        };
+        for stmt in &self.region.statements {
+            stmt.walk(&mut |stmt| {
+                if let StmtKind::Expr(expr) = &stmt.kind {
+                    expr.walk(&mut note);
+                }
+            });
+        }
+        let mut found = None;
+        index.walk(&mut |part| {
+            if let CKind::Name(name) = &part.kind
+                && self.assigned.contains(name)
+                && moved.contains(name)
+            {
+                found.get_or_insert(name.clone());
+            }
+        });
+        found
+    }
+
     /// Says which of some subscripts is no polynomial.
     pub(super) fn wrong_subscript<T>(&self, indices: &[&CExpr]) -> Result<T> {
         let Some(index) = indices.iter().find(|index| self.polynomial(index).is_none()) else {
             return error(codes::SUBSCRIPT, &(0..0), "a subscript could not be read");
         };
-        let message = if self.depends(index).data {
-            "a subscript that depends on the data"
+        let counter = self.counter_in(index);
+        let message = if let Some(name) = &counter {
+            format!("a subscript that counts on from point to point, by `{name}`")
+        } else if self.depends(index).data {
+            "a subscript that depends on the data".to_owned()
         } else {
-            "a subscript that is not affine in the loops' indices"
+            "a subscript that is not affine in the loops' indices".to_owned()
         };
         let mut diagnostic = Diagnostic::limitation(codes::SUBSCRIPT, index.span.clone(), message)
             .note("subscripts are an index plus a constant, so that the distance of every read is known");
@@ -90,6 +123,7 @@ impl Walker<'_> {
         if let CKind::Name(name) = &index.kind
             && self.assigned.contains(name)
             && self.region.variables.contains_key(name)
+            && counter.is_none()
         {
             diagnostic = diagnostic.note(format!(
                 "`{name}` is assigned in each step; of numbers of buffers two may be exchanged, or each may count: `{name} = ({name} + 1) % 3`"

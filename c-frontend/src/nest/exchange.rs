@@ -464,17 +464,19 @@ fn name_buffers(body: &mut Stmt, turns: &[Turns], numbers: &Numbers) {
     });
 }
 
-/// Checks that no pointer is assigned elsewhere, and says what to do.
-pub(super) fn not_exchanged<T>(name: &str, span: &Span) -> Result<T> {
+/// Refuses a pointer that is assigned in another way, says where, and what to do.
+pub(super) fn not_exchanged<T>(list: &[Stmt], name: &str, span: &Span) -> Result<T> {
     let message = format!("the pointer `{name}` changes in the time loop");
     match limitation::<T>(codes::TYPE, span, message) {
-        Err(diagnostic) => Err(Box::new(
+        Err(mut diagnostic) => Err(Box::new({
+            let changes = list.iter().flat_map(super::scalars::assigned_within);
+            if let Some((_, place)) = changes.into_iter().find(|(other, at)| other == name && at != span) {
+                *diagnostic = diagnostic.related(place, "changed here");
+            }
             diagnostic
                 .note("pointers may take turns once in each time step: `tmp = a; a = b; b = tmp;`")
-                .hint(
-                    "put the exchange behind all loops of the step, or use `A[(t + 1) % 2]` and `A[t % 2]`",
-                ),
-        )),
+                .hint("put the exchange behind all loops of the step, or use `A[(t + 1) % 2]` and `A[t % 2]`")
+        })),
         other => other,
     }
 }

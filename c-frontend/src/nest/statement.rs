@@ -332,7 +332,7 @@ impl Walker<'_> {
                                 format!("`{name}`, of type `{}`, is assigned in the loop", type_text(other));
                             return match other.depth() {
                                 0 => limitation(codes::TYPE, span, message),
-                                _ => exchange::not_exchanged(name, span),
+                                _ => exchange::not_exchanged(&self.region.statements, name, span),
                             };
                         }
                     }

@@ -30,6 +30,11 @@ fn assigned_in<'a>(file: &Parsed<'a>, pragma: &Pragma<'a>) -> Option<&'a str> {
         })
         .collect();
     let mut own: HashSet<&str> = declared(file, &tokens);
+    // A team's loop stands among what each thread of the team has for itself.
+    for team in around(file, pragma, &tokens) {
+        own.extend(team.0.own.iter().copied());
+        own.extend(declared_before(file, team.1.start..tokens.start));
+    }
     let mut alone: Vec<Range<usize>> = Vec::new();
     for other in within {
         own.extend(other.own.iter().copied());
@@ -46,6 +51,42 @@ fn assigned_in<'a>(file: &Parsed<'a>, pragma: &Pragma<'a>) -> Option<&'a str> {
         let assigns = is_name(name) && is_assigned(file, at) && !own.contains(name);
         (assigns && !alone.iter().any(|range| range.contains(&at))).then_some(name)
     })
+}
+
+/// The constructs around another one that shares out among a team's threads what it is for, and the tokens of their statements;
+/// one that makes a team of its own has none.
+fn around<'p, 'a>(
+    file: &'p Parsed<'a>,
+    pragma: &Pragma<'a>,
+    tokens: &Range<usize>,
+) -> Vec<(&'p Pragma<'a>, Range<usize>)> {
+    if pragma.has(&["parallel", "task", "taskloop"]) {
+        return Vec::new();
+    }
+    let teams = file.pragmas.iter().filter(|other| other.has(&["parallel"]));
+    let statements = teams.filter_map(|team| {
+        let first = file.first_behind(team);
+        Some((team, first..file.behind_statement(first, 0)?))
+    });
+    statements.filter(|(_, other)| other.start <= tokens.start && tokens.end <= other.end).collect()
+}
+
+/// The names that are declared among some tokens and known behind them: not within brackets that are closed there.
+fn declared_before<'a>(file: &Parsed<'a>, tokens: Range<usize>) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    let (mut from, mut at) = (tokens.start, tokens.start);
+    while at < tokens.end {
+        let closed = ["{", "("].contains(&file.word(at)).then(|| file.behind_brackets(at)).flatten();
+        match closed.filter(|behind| *behind <= tokens.end) {
+            Some(behind) => {
+                found.extend(declared(file, &(from..at)));
+                (from, at) = (behind, behind);
+            }
+            None => at += 1,
+        }
+    }
+    found.extend(declared(file, &(from..tokens.end)));
+    found
 }
 
 fn is_name(word: &str) -> bool {
@@ -167,6 +208,14 @@ mod tests {
             )),
             None
         );
+        // What each thread of the team has is no shared variable.
+        let team = "#pragma omp parallel private(j)\n{ double m = 0;\n#pragma omp for\nfor (i = 1; i < n; i++) for (j = 1; j < n; j++)";
+        assert_eq!(name(&format!("{team} if (a[i][j] > m) m = a[i][j];\n}}")), None);
+        assert_eq!(name(&format!("{team} s = a[i][j];\n}}")), Some("s"));
+        let other = "#pragma omp parallel\n{ for (int j = 0; j < 4; j++) { double m = 0; f(m); }\n#pragma omp for\nfor (i = 1; i < n; i++)";
+        assert_eq!(name(&format!("{other} for (j = 1; j < n; j++) f(j);\n}}")), Some("j"));
+        assert_eq!(name(&format!("{other} m = a[i];\n}}")), Some("m"));
+        assert_eq!(name(&format!("{team} m = 0;\n}}\n{start}\nfor (i = 1; i < n; i++) m = i;")), Some("m"));
         assert_eq!(name("#pragma omp parallel\n{ id = omp_get_thread_num(); }"), Some("id"));
         assert_eq!(name("#pragma omp single\nx = 1;"), None);
     }

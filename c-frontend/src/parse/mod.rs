@@ -18,7 +18,7 @@ mod within;
 
 pub(crate) use asserted::FAILED;
 pub use functions::Function;
-pub use region::{Handed, Region, Structures};
+pub use region::{Handed, Region, Structures, WrittenOut};
 
 use crate::ast::{CType, Stmt, StmtKind, Variable};
 use crate::codes;
@@ -275,6 +275,8 @@ pub struct Expanded {
     pub own_arrays: Vec<Variable>,
     /// Where memory takes the place of other memory.
     pub handed: Vec<Handed>,
+    /// Local pointers that are written out.
+    pub written_out: Vec<WrittenOut>,
     /// Whether structures of one type are taken to hold the same sizes.
     pub assumed: bool,
 }
@@ -340,7 +342,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand<'_>) -> Result<Region> 
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
     let structures = converter.structures;
-    let Expanded { statements, kept, members, own_arrays, handed, assumed } =
+    let Expanded { statements, kept, members, own_arrays, handed, written_out, assumed } =
         expand(statements, file, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
@@ -394,6 +396,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand<'_>) -> Result<Region> 
         members,
         own_arrays,
         handed,
+        written_out,
         assumed,
         processor: false,
         kept,

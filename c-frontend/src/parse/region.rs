@@ -37,6 +37,8 @@ pub struct Region {
     pub own_arrays: Vec<Variable>,
     /// Where memory that a step takes takes the place of other memory.
     pub handed: Vec<Handed>,
+    /// Local pointers that stand for what they point to wherever their block names them.
+    pub written_out: Vec<WrittenOut>,
     /// Whether structures of one type are taken to hold the same sizes, of which the statements ask.
     pub assumed: bool,
     /// Whether the loops are for processors alone.
@@ -45,6 +47,15 @@ pub struct Region {
     pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.
     pub places: Vec<(Span, Range<usize>)>,
+}
+
+/// A local pointer that always points to the same place, and of which nothing is left but that place.
+#[derive(Debug, Clone)]
+pub struct WrittenOut {
+    /// The pointer, with what it points to.
+    pub pointer: Variable,
+    /// The statement that declares it.
+    pub declaration: Span,
 }
 
 /// Memory of a step that takes the place of other memory.

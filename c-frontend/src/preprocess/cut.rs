@@ -7,6 +7,7 @@
 
 use super::origin::{self, Expanded};
 use super::{MARK, Options, Preprocessed, compiler, decode_lines, lexer, spelling};
+use crate::ast::Variable;
 use crate::codes;
 use crate::program::CProgram;
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
@@ -25,15 +26,16 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
     let source = &program.preprocessed.source;
     let refuse = |diagnostic| Err(Diagnostics::new(Arc::clone(source), vec![diagnostic]));
     let head = program.nest.time.head.clone();
-    if let Some((name, place)) = used_behind(program) {
+    if let Some((name, place, what)) = used_behind(program) {
+        let message = format!("`{name}`, which each step has anew, is used behind the loops of the step");
+        let hint = match what {
+            "array" => "declare the array before the time loop, or take and give back its memory there",
+            _ => "declare the pointer before the loops of the step",
+        };
         return refuse(
-            Diagnostic::limitation(
-                codes::CUT,
-                place,
-                format!("`{name}`, which each step has anew, is used behind the loops of the step"),
-            )
-            .note("the loops are replaced together with the array; what is behind them stays")
-            .hint("declare the array before the time loop, or take and give back its memory there"),
+            Diagnostic::limitation(codes::CUT, place, message)
+                .note(format!("the loops are replaced together with the {what}; what is behind them stays"))
+                .hint(hint),
         );
     }
     match tokens_stay(program, path, options) {
@@ -60,15 +62,26 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
     }
 }
 
-/// An array that goes with the loops of a step, and where the rest of the step names it.
-fn used_behind(program: &CProgram) -> Option<(&str, Range<usize>)> {
+/// An array or a pointer that goes with the loops of a step, where the rest of the step names it, and which of the two it is.
+fn used_behind(program: &CProgram) -> Option<(&str, Range<usize>, &'static str)> {
     let (cut, whole) = (program.nest.cut(), &program.nest.time.span);
-    let rest = program.preprocessed.source.text.get(cut.end..whole.end)?;
+    let text = &program.preprocessed.source.text;
+    let rest = text.get(cut.end..whole.end)?;
     let tokens = lexer::tokens(rest);
-    program.own_arrays().into_iter().find_map(|own| {
+    // Those of a block within the loops end with it.
+    let outermost = |one: &&Variable| {
+        let before = text.get(cut.start..one.span.start).unwrap_or("{");
+        let count = |brace: &str| {
+            lexer::tokens(before).iter().filter(|token| &before[token.start..token.end] == brace).count()
+        };
+        one.span.end <= cut.end && count("{") == count("}")
+    };
+    let pointers = program.region.written_out.iter().map(|one| &one.pointer).filter(outermost);
+    let arrays = program.own_arrays().into_iter().map(|one| (one, "array"));
+    arrays.chain(pointers.map(|one| (one, "pointer"))).find_map(|(own, what)| {
         let token =
             tokens.iter().find(|token| rest.get(token.start..token.end) == Some(own.name.as_str()))?;
-        Some((own.name.as_str(), cut.end + token.start..cut.end + token.end))
+        Some((own.name.as_str(), cut.end + token.start..cut.end + token.end, what))
     })
 }
 

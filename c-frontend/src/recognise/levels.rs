@@ -237,7 +237,7 @@ fn apart(a: &[(Polynomial, Polynomial)], b: &[(Polynomial, Polynomial)]) -> Apar
         return Apart::Yes;
     }
     let large = |(high, low): &(&Polynomial, &Polynomial)| {
-        low.plus(high, -1).is_some_and(|gap| gap.constant().is_none() && gap.magnitude() > 0)
+        low.plus(high, -1).is_some_and(|gap| gap.growing().magnitude() > 0)
     };
     match pairs().find(large) {
         Some((high, low)) => Apart::If(high.clone(), low.clone()),

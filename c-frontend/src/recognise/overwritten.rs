@@ -123,10 +123,11 @@ fn order(a: &Polynomial, b: &Polynomial, assumed: &mut Assumed) -> Option<Order>
         });
     }
     let gap = b.plus(a, -1)?;
-    if gap.magnitude() > 0 {
+    let by = gap.growing().magnitude();
+    if by > 0 {
         assumed.push((a.plus(&Polynomial::number(1), 1)?, b.clone()));
         Some(Order::Less)
-    } else if gap.magnitude() < 0 {
+    } else if by < 0 {
         assumed.push((b.plus(&Polynomial::number(1), 1)?, a.clone()));
         Some(Order::Greater)
     } else {
@@ -155,7 +156,17 @@ pub(super) fn intersection(a: &Sides, b: &Sides, assumed: &mut Assumed) -> Optio
             known = false;
             continue;
         };
-        match order(first, behind, &mut own) {
+        // What is known of neither bound by itself follows from what lies between those of one box.
+        let has_points = |(low, high): (&Polynomial, &Polynomial)| {
+            let (gap, extent) = (behind.plus(first, -1)?, high.plus(low, -1)?);
+            (gap.growing() == extent.growing()).then_some(Order::Less)
+        };
+        let found_order = order(first, behind, &mut own).or_else(|| {
+            let order = [(low, high), (other_low, other_high)].into_iter().find_map(has_points)?;
+            own.push((first.plus(&Polynomial::number(1), 1)?, behind.clone()));
+            Some(order)
+        });
+        match found_order {
             Some(Order::Less) => {
                 noted.append(&mut own);
                 found.push((first.clone(), behind.clone()));

@@ -180,6 +180,7 @@ fn what_stands_between_steps() {
     same("last_residual.c", &[], &["--tile", "st=4,s0=6,s1=4,s2=16"]);
     same("clocks.c", &[], &SMALL_1D);
     same("values_not_wanted.c", &[], &SMALL_1D);
+    same("pointers_of_a_step.c", &[], &[]);
 }
 
 #[test]

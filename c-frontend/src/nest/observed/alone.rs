@@ -151,7 +151,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     for name in &residue.moved {
         moved.push((name.clone(), type_text(&number(name)?.ctype)));
     }
-    let (cut, tokens) = place(&region, found, list, run.clone())?;
+    let (cut, tokens) = place(&region, found, list, run.clone(), &|_| true)?;
     let body = Stmt { kind: StmtKind::Block(computed), span: found.body.span.clone() };
     let observed = Observed {
         unseen: false,

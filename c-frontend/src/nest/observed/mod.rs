@@ -43,12 +43,14 @@ use super::same_names;
 use super::time::{Found, Loop};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
+use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::parse::Region;
 use crate::text::type_text;
 use control::Controls;
 use kinds::{Kind, Step};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A body without its observations.
@@ -219,7 +221,8 @@ fn split_without(
     if !unused.is_empty() {
         return split_without(own, found, statements, &[without, unused.as_slice()].concat());
     }
-    let Some((cut, tokens)) = place(&region, found, list, cut) else { return Ok(None) };
+    let steady = |value: &Expr| keeps(found, list, value);
+    let Some((cut, tokens)) = place(&region, found, list, cut, &steady) else { return Ok(None) };
     let mut body = Stmt {
         kind: StmtKind::Block(step.stencil.iter().flatten().cloned().collect()),
         span: found.body.span.clone(),
@@ -252,6 +255,22 @@ fn split_without(
         asked,
     };
     Ok(Some(Split { region, body, observed, index, level: None }))
+}
+
+/// Whether a value is the same in all steps: it names nothing that the time loop assigns or declares, and no members.
+fn keeps(found: &Found<'_>, list: &[Stmt], value: &Expr) -> bool {
+    let mut changed: HashSet<String> = declared(list);
+    for stmt in list {
+        changed.extend(assigned_within(stmt).into_iter().map(|(name, _)| name));
+        changed.extend(assigned(stmt).1);
+        changed.extend(names::indices(stmt));
+    }
+    if let Loop::For(source) = found.source {
+        changed.extend(source.step.iter().flat_map(names::of));
+    }
+    let mut members = false;
+    value.walk(&mut |part| members |= matches!(part.kind, ExprKind::Member(..)));
+    !members && names::of(value).is_disjoint(&changed)
 }
 
 /// Whether each step computes all of its stencil: one that `break` or `continue` ends before leaves what an earlier one has computed.
@@ -313,12 +332,14 @@ fn in_braces(found: &Found<'_>, list: &[Stmt]) -> bool {
     matches!(found.body.kind, StmtKind::Block(_)) && list.first().is_none_or(before)
 }
 
-/// From the end of the statement before to the end of the last one: pragmas between belong to it.
+/// From the end of the statement before to the end of the last one: pragmas between belong to it. Pointers that are written out
+/// stay before it, where the rest of the step may name them, if they are steady.
 fn place(
     region: &Region,
     found: &Found<'_>,
     list: &[Stmt],
     cut: Range<usize>,
+    steady: &dyn Fn(&Expr) -> bool,
 ) -> Option<(Span, Range<usize>)> {
     let tokens = |span: &Span| {
         let own = region.places.iter().filter(|(other, _)| other == span).map(|(_, tokens)| tokens);
@@ -327,10 +348,16 @@ fn place(
     let (first, last) = (&list[cut.start], &list[cut.end - 1]);
     let (end, tokens_end) = (last.span.end, tokens(&last.span)?.end);
     let block = in_braces(found, list);
-    let (start, tokens_start) = match cut.start.checked_sub(1).map(|before| &list[before]) {
+    let (mut start, mut tokens_start) = match cut.start.checked_sub(1).map(|before| &list[before]) {
         Some(before) => (before.span.end, tokens(&before.span)?.end),
         None if block => (found.body.span.start + 1, tokens(&found.body.span)?.start + 1),
         None => (first.span.start, tokens(&first.span)?.start),
     };
+    for one in &region.written_out {
+        let (span, value) = (&one.declaration, one.pointer.value.as_ref());
+        if start <= span.start && span.end <= first.span.start && value.is_some_and(steady) {
+            (start, tokens_start) = (span.end, tokens(span)?.end);
+        }
+    }
     (start < end && tokens_start < tokens_end).then_some((start..end, tokens_start..tokens_end))
 }
