@@ -93,7 +93,7 @@ const OTHER_ROWS: &str = "its rows have another distance than those of the first
 fn is_converted(program: &CProgram, form: &Form) -> bool {
     let bits = |ctype| IntType::of(ctype).map_or(0, |own| own.bits);
     let own = program.nest.integers.get(&form.array);
-    own.is_some_and(|ctype| !numbers_replace_integers(program) || bits(ctype) < 32)
+    own.is_some_and(|ctype| bits(ctype) < 32 || !numbers_replace_integers(program))
 }
 
 /// Whether numbers take the place of small integers in the program's arrays: all that is touched of these is turned, once.

@@ -89,13 +89,6 @@ impl WaveTexts {
             })
             .collect()
         };
-        // By their numbers.
-        let touched = |own: &WaveLoop| {
-            let arrays = waves.arrays.iter().enumerate();
-            arrays.fold(own.touched.trim().to_owned(), |text, (number, array)| {
-                text.replace(&format!("\"{}\"", array.name), &number.to_string())
-            })
-        };
         let rows = |own: &WaveLoop| Rows {
             index: own.index.0.clone(),
             index_type: own.index.1.clone(),
@@ -108,7 +101,7 @@ impl WaveTexts {
             keep: own.keep.trim().to_owned(),
             give: own.give.trim().to_owned(),
             count: own.count.trim().to_owned(),
-            touched: touched(own),
+            touched: own.touched.trim().to_owned(),
             leaves: leaves(own),
         };
         let declared = |own: &WaveArray| Declared {

@@ -106,10 +106,11 @@ pub(super) fn find(
     let reached = search.rest(rest, found)?;
     // What tiles by themselves look at lies apart when they run; of loops behind them that is asked, too.
     if tiled < run.len() {
+        let numbers: Vec<&String> = search.arrays.keys().collect();
         for (stmt, one) in run.iter().zip(&mut loops) {
             let StmtKind::For(source) = &stmt.kind else { return None };
             let own = HashSet::from([one.index.0.clone()]);
-            touched(region, &source.body, &own, &mut one.touched)?;
+            touched(region, &source.body, &own, &numbers, &mut one.touched)?;
         }
     }
     let shapes: Vec<String> = search.arrays.values().map(|ctype| pointer(ctype, "_")).collect();
@@ -171,20 +172,7 @@ fn head<'a>(found: &Found<'a>) -> Vec<&'a Expr> {
 
 /// The names that are a loop's own: what it declares, and its indices.
 pub(super) fn own_names(stmt: &Stmt) -> HashSet<String> {
-    let mut own: HashSet<String> = declared(std::slice::from_ref(stmt));
-    stmt.walk(&mut |part| {
-        let list = match &part.kind {
-            StmtKind::For(source) => match source.start.as_ref().map(|start| &start.kind) {
-                Some(StmtKind::Declaration(list)) => list,
-                _ => return,
-            },
-            StmtKind::Declaration(list) => list,
-            _ => return,
-        };
-        own.extend(list.iter().map(|one| one.name.clone()));
-    });
-    own.extend(names::indices(stmt));
-    own
+    &declared(std::slice::from_ref(stmt)) | &names::indices(stmt)
 }
 
 /// Whether each point that a statement computes assigns a scalar before it reads it. That there are points is known where an element

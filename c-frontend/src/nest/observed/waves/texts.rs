@@ -133,15 +133,16 @@ pub(super) fn elements_only(stmt: &Stmt, instead: &dyn Fn(&str) -> String, out: 
 }
 
 /// What notes the elements that loops touch: at both ends of the innermost ones, between which the others lie, as subscripts are indices
-/// and numbers.
+/// and numbers. Arrays are named by their places among all.
 pub(super) fn touched(
     region: &Region,
     stmt: &Stmt,
     around: &HashSet<String>,
+    arrays: &[&String],
     out: &mut String,
 ) -> Option<()> {
     match &stmt.kind {
-        StmtKind::Block(list) => list.iter().try_for_each(|stmt| touched(region, stmt, around, out)),
+        StmtKind::Block(list) => list.iter().try_for_each(|stmt| touched(region, stmt, around, arrays, out)),
         StmtKind::For(source) => {
             let ((index, ctype), low, high) = counted(region, source)?;
             let mut own = around.clone();
@@ -153,13 +154,14 @@ pub(super) fn touched(
                 out.push_str(&format!(
                     "for ({ctype} {index} = ({ctype})tw_low; {index} < tw_high; ++{index}) {{ "
                 ));
-                touched(region, &source.body, &own, out)?;
+                touched(region, &source.body, &own, arrays, out)?;
             } else {
                 out.push_str(&format!(
                     "for (int tw_last = 0; tw_last < 2 && tw_low < tw_high; ++tw_last) {{ const {ctype} {index} = ({ctype})(tw_last ? tw_high - 1 : tw_low); "
                 ));
                 for (array, element) in elements(&source.body, &own)? {
-                    out.push_str(&format!("tw_touch(tw_step, \"{array}\", &{element}, sizeof {element}); "));
+                    let number = arrays.iter().position(|own| **own == array)?;
+                    out.push_str(&format!("tw_touch(tw_step, {number}, &{element}, sizeof {element}); "));
                 }
             }
             out.push_str("} } ");
