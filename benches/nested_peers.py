@@ -25,7 +25,7 @@ os.environ.setdefault("MKL_THREADING_LAYER", "GNU")
 import numpy
 import scipy.sparse
 
-FLAGS = ["-O3", "-march=native", "-fopenmp", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC"]
+FLAGS = ["-O3", "-march=native", "-fopenmp", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-slp-vectorize", "-shared", "-fPIC"]
 
 
 class Slot(ctypes.Structure):

@@ -62,6 +62,30 @@ TW_INLINE double tw_sum_f64(tw_f64x8 lanes)
     return two[0] + two[1];
 }
 #define TW_SUM_F64(lanes) tw_sum_f64(lanes)
+/* The first lanes, 7 at most, are added to a sum in order; to add -0 changes nothing. */
+#if !defined(__AVX512VL__)
+static const double tw_lanes_out[16] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0 };
+static const int64_t tw_lanes_in[16] = { -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0 };
+TW_INLINE __m256d tw_first_of(__m256d lanes, int64_t at)
+{
+    const __m256d in = _mm256_loadu_pd((const double *)(const void *)(tw_lanes_in + at));
+    return _mm256_or_pd(_mm256_and_pd(lanes, in), _mm256_loadu_pd(tw_lanes_out + at));
+}
+#endif
+TW_INLINE double tw_rest_f64(double sum, tw_f64x8 lanes, int64_t count)
+{
+#if defined(__AVX512VL__)
+    const __mmask8 in = (__mmask8)((1u << count) - 1);
+    const __m256d low = _mm256_mask_mov_pd(_mm256_set1_pd(-0.0), in, lanes.low);
+    const __m256d high = _mm256_mask_mov_pd(_mm256_set1_pd(-0.0), in >> 4, lanes.high);
+#else
+    const __m256d low = tw_first_of(lanes.low, 8 - count), high = tw_first_of(lanes.high, 12 - count);
+#endif
+    const __m128d a = _mm256_castpd256_pd128(low), b = _mm256_extractf128_pd(low, 1);
+    const __m128d c = _mm256_castpd256_pd128(high), d = _mm256_extractf128_pd(high, 1);
+    return ((((((sum + a[0]) + a[1]) + b[0]) + b[1]) + c[0]) + c[1]) + d[0];
+}
+#define TW_REST_F64(sum, lanes, count) tw_rest_f64(sum, lanes, count)
 /* What is looked up, two at a time: of eight at once compilers load all indices first, more than there are registers. Where
  * indices are checked and one is wrong, nothing is looked up, and `out` says so. */
 #define TW_LOOKED_UP(T)                                                                                                 \
@@ -110,5 +134,54 @@ TW_LOOKED_UP(int64_t)
 #define TW_INSIDE_F64(from, at, length, out) TW_EITHER(inside_f64, at)(from, (const void *)(at), length, out)
 #else
 #define TW_INSIDE_F64(from, at, length, out) TW_GATHERED_F64(from, at)
+#endif
+/* Eight that lie next to each other are loaded at once. */
+TW_INLINE bool tw_is_run_int32_t(const int32_t *at)
+{
+    const __m256i run = _mm256_add_epi32(_mm256_set1_epi32(at[0]), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(const void *)at), run)) == -1;
+}
+TW_INLINE bool tw_is_run_int64_t(const int64_t *at)
+{
+    const __m256i low = _mm256_add_epi64(_mm256_set1_epi64x(at[0]), _mm256_setr_epi64x(0, 1, 2, 3));
+    const __m256i high = _mm256_add_epi64(_mm256_set1_epi64x(at[0]), _mm256_setr_epi64x(4, 5, 6, 7));
+    const __m256i a = _mm256_cmpeq_epi64(_mm256_loadu_si256((const __m256i *)(const void *)at), low);
+    const __m256i b = _mm256_cmpeq_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(at + 4)), high);
+    return _mm256_movemask_epi8(_mm256_and_si256(a, b)) == -1;
+}
+#define TW_INSIDE_RUNS(T)                                                                                              \
+    TW_INLINE tw_f64x8 tw_inside_runs_f64_##T(const double *from, const T *at, int64_t length, int *out)               \
+    {                                                                                                                  \
+        if (tw_is_run_##T(at) && (!TW_CHECKS || (at[0] >= 0 && at[0] <= length - 8))) {                                \
+            return (tw_f64x8){ _mm256_loadu_pd(from + at[0]), _mm256_loadu_pd(from + at[0] + 4) };                     \
+        }                                                                                                              \
+        return TW_INSIDE_F64(from, at, length, out);                                                                   \
+    }                                                                                                                  \
+    /* Whether the first eight of a row do, if it has so many. */                                                      \
+    TW_INLINE bool tw_begins_with_run_##T(const T *indices, int64_t from, int64_t to, int64_t all)                     \
+    {                                                                                                                  \
+        return from >= 0 && to <= all && to >= 8 && from <= to - 8 && tw_is_run_##T(indices + from);                   \
+    }
+TW_INSIDE_RUNS(int32_t)
+TW_INSIDE_RUNS(int64_t)
+#define TW_INSIDE_RUNS_F64(from, at, length, out) TW_EITHER(inside_runs_f64, at)(from, (const void *)(at), length, out)
+#define TW_BEGINS_WITH_RUN(indices, from, to, all)                                                                     \
+    TW_EITHER(begins_with_run, indices)((const void *)(indices), from, to, all)
+/* Eight at a time by the processor's own instruction where they lie apart: it is slower, but waits for all of them at once. */
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+#define TW_INSIDE_APART(T, GATHER)                                                                                     \
+    TW_INLINE tw_f64x8 tw_inside_apart_f64_##T(const double *from, const T *at, int64_t length, int *out)              \
+    {                                                                                                                  \
+        if (TW_CHECKS && !tw_all_inside_##T(at, length)) {                                                             \
+            *out = 1;                                                                                                  \
+            return tw_all_f64(0.0);                                                                                    \
+        }                                                                                                              \
+        const __m512d all = GATHER;                                                                                    \
+        return (tw_f64x8){ _mm512_castpd512_pd256(all), _mm512_extractf64x4_pd(all, 1) };                              \
+    }
+TW_INSIDE_APART(int32_t, _mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)(const void *)at), from, 8))
+TW_INSIDE_APART(int64_t, _mm512_i64gather_pd(_mm512_loadu_si512(at), from, 8))
+#define TW_INSIDE_APART_F64(from, at, length, out) TW_EITHER(inside_apart_f64, at)(from, (const void *)(at), length, out)
+#define TW_APART 1
 #endif
 #endif

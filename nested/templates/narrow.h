@@ -15,6 +15,15 @@ typedef float tw_f32x8;
 #define TW_STORE_F64(to, lanes) (*(to) = (lanes))
 #define TW_STORE_F32(to, lanes) (*(to) = (lanes))
 #endif
+#if !TW_HALVES
+#define TW_INSIDE_RUNS_F64(from, at, length, out) TW_INSIDE_F64(from, at, length, out)
+#define TW_BEGINS_WITH_RUN(indices, from, to, all) ((void)(from), (void)(to), false)
+#define TW_REST_F64(sum, lanes, count) ((void)(lanes), (void)(count), (sum))
+#endif
+#ifndef TW_APART
+#define TW_APART 0
+#define TW_INSIDE_APART_F64(from, at, length, out) TW_INSIDE_F64(from, at, length, out)
+#endif
 /* Rows are added up one by one, if not all lanes at once. */
 #if !TW_WIDE || TW_HALVES
 #define TW_FIRST(count) ((unsigned)(count))

@@ -1,6 +1,8 @@
-/* Of the lengths of some rows: the only one where there is one, else -1, all bits, and how many are not 0. */
+/* Of the lengths of some rows: the only one where there is one, else -1, all bits, how many are not 0, whether some of them differ that
+ * were looked at, and whether they are known to be 16 and more on the average. Bits of -1 say that only few were looked at. */
 typedef struct {
     int64_t same, bits, filled;
+    bool mixed, many;
 } tw_lengths;
 
 /* Sums of rows, a row in a lane. The order within a row is that of every reduction: eight partial sums of whole

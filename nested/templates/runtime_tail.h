@@ -57,6 +57,16 @@
         if (right) return count - 1;                                                                                   \
         return tw_offsets_##T(offsets, count, length, tw, check);                                                      \
     }                                                                                                                  \
+    /* Whether lengths cannot be foreseen: of eight rows of these more than two differ from the middle one. */         \
+    TW_INLINE bool tw_mixed_##T(const T *offsets, int64_t first, int64_t count)                                        \
+    {                                                                                                                  \
+        const T *own = offsets + first, *middle = own + count / 2;                                                     \
+        int64_t differ = 0;                                                                                            \
+        for (int64_t i = 0; i < count; i += count / 8 + 1) {                                                           \
+            differ += (u##T)own[i + 1] - (u##T)own[i] != (u##T)middle[1] - (u##T)middle[0];                            \
+        }                                                                                                              \
+        return differ > 2;                                                                                             \
+    }                                                                                                                  \
     /* How many rows are a group: 256 at most, of 2048 elements at most where there are several, whole eights where there\
      * are more; 4096 where they are sums that are added up one by one, and long on the average; 0 if they are wrong. */\
     TW_INLINE int64_t tw_group_##T(                                                                                    \
@@ -65,7 +75,7 @@
         const int64_t far = tw_min(end - first, 4096);                                                                 \
         const uint64_t all = (uint64_t)offsets[first + far] - (uint64_t)offsets[first];                                \
         if (TW_HALVES && sums && all > 8 * (uint64_t)far)  {                                                           \
-            *lengths = (tw_lengths){ -1, -1, 0 };                                                                      \
+            *lengths = (tw_lengths){ -1, -1, 0, tw_mixed_##T(offsets, first, far), all >= 16 * (uint64_t)far };        \
             return far;                                                                                                \
         }                                                                                                              \
         int64_t count = tw_min(end - first, 256);                                                                      \
@@ -73,6 +83,12 @@
         if (count > 8 && first + count < end) count -= (first + count) % 8;                                            \
         const u##T own = (u##T)offsets[first + 1] - (u##T)offsets[first];                                              \
         u##T wrong = offsets[first] < 0 || offsets[first + count] > offsets[rows], others = 0, bits = 0, filled = 0;   \
+        const bool mixed = TW_HALVES && sums && tw_mixed_##T(offsets, first, count);                                   \
+        if (mixed) {                                                                                                   \
+            for (int64_t i = first; i < first + count; ++i) wrong |= offsets[i + 1] < offsets[i];                      \
+            *lengths = (tw_lengths){ -1, 0, count, true, false };                                                      \
+            return TW_CHECKS && wrong ? 0 : count;                                                                     \
+        }                                                                                                              \
         for (int64_t i = first; i < first + count; ++i) {                                                              \
             const u##T length = (u##T)offsets[i + 1] - (u##T)offsets[i];                                               \
             wrong |= offsets[i + 1] < offsets[i];                                                                      \
@@ -80,7 +96,7 @@
             bits |= length;                                                                                            \
             filled += length != 0;                                                                                     \
         }                                                                                                              \
-        *lengths = (tw_lengths){ others == 0 ? (int64_t)own : -1, (int64_t)bits, (int64_t)filled };                    \
+        *lengths = (tw_lengths){ others == 0 ? (int64_t)own : -1, (int64_t)bits, (int64_t)filled, false, false };      \
         return TW_CHECKS && wrong ? 0 : count;                                                                         \
     }                                                                                                                  \
     /* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path), in eights. */ \

@@ -39,10 +39,25 @@ fn kinds(chance: &mut Chance) -> Vec<(&'static str, Vec<u64>)> {
 }
 
 fn given(lengths: &[u64], chance: &mut Chance, wide: [bool; 2]) -> Inputs {
+    looked_up(lengths, chance, wide, (50, false))
+}
+
+/// Inputs of which so many numbers are looked up, by chance or, mostly, next to each other.
+fn looked_up(
+    lengths: &[u64],
+    chance: &mut Chance,
+    wide: [bool; 2],
+    (numbers, in_runs): (u64, bool),
+) -> Inputs {
     let mut offsets = vec![0_i64];
     lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + *length as i64));
     let count = offsets[offsets.len() - 1];
-    let places = (0..count).map(|_| chance.below(50) as i64).collect();
+    let mut places = Vec::new();
+    for length in lengths {
+        let run = in_runs && chance.below(9) > 0 && *length < numbers;
+        let first = if run { chance.below(numbers - length + 1) } else { 0 };
+        places.extend((0..*length).map(|at| if run { first + at } else { chance.below(numbers) } as i64));
+    }
     let array = |wide: bool, list: Vec<i64>| match wide {
         true => Array::I64(list),
         false => Array::I32(list.into_iter().map(|value| value as i32).collect()),
@@ -53,7 +68,7 @@ fn given(lengths: &[u64], chance: &mut Chance, wide: [bool; 2]) -> Inputs {
         ("values", Array::F64((0..count).map(|_| number(chance)).collect())),
         ("places", array(wide[0], places)),
         ("offsets", array(wide[1], offsets)),
-        ("x", Array::F64((0..50).map(|_| number(chance)).collect())),
+        ("x", Array::F64((0..numbers).map(|_| number(chance)).collect())),
         ("before", Array::F64(lengths.iter().map(|_| number(chance)).collect())),
     ])
 }
@@ -138,6 +153,46 @@ fn many_results_have_the_same_bits() {
     let Some(found) = run(&text, &inputs, Mode::Deterministic, &[]) else { return };
     let Some(expected) = run(&text, &inputs, Mode::Deterministic, &["-DTW_NARROW"]) else { return };
     assert!(expected[0].same_bits(&found[0]));
+}
+
+/// Each loop that rows by themselves have: of lengths that cannot be foreseen, of numbers that lie apart and in runs. Those of lanes that
+/// are an array look all up in one way.
+#[test]
+fn each_way_to_look_up_has_the_same_bits_and_finds_wrong_indices() {
+    let mut chance = Chance(16);
+    for (number, (mean, same)) in
+        [(3, false), (6, false), (12, false), (20, false), (19, true)].into_iter().enumerate()
+    {
+        for (numbers, in_runs) in [(50, false), (140_000, false), (140_000, true), (600, true)] {
+            let lengths: Vec<u64> =
+                (0..8500).map(|_| if same { mean } else { chance.below(2 * mean + 1) }).collect();
+            let wide = [(number + usize::from(in_runs)) % 2 == 1, number % 3 != 1];
+            let type_of = |wide: bool| if wide { "i64" } else { "i32" };
+            let row = "reduce(+, map(|v, a| v * a, row, gather(x, own)), 0.0) + b";
+            let text = program_of(row, type_of(wide[0]), type_of(wide[1]));
+            let inputs = looked_up(&lengths, &mut chance, wide, (numbers, in_runs));
+            let Some(found) = run(&text, &inputs, Mode::Deterministic, &[]) else { return };
+            let Some(expected) = run(&text, &inputs, Mode::Deterministic, &["-DTW_NARROW"]) else { return };
+            assert!(expected[0].same_bits(&found[0]), "{mean} of {numbers}, runs: {in_runs}");
+            let count = lengths.iter().sum::<u64>() as usize;
+            for place in
+                [count / 2, count - 1 - chance.below(9) as usize, chance.below(count as u64) as usize]
+            {
+                let mut own = inputs.clone();
+                match own.get_mut("places") {
+                    Some(Array::I32(places)) => places[place] = numbers as i32,
+                    Some(Array::I64(places)) => places[place] = -1,
+                    _ => panic!("other types"),
+                }
+                let compiler = compiler().expect("was there before");
+                let found = native(&parsed(&text), &[], Mode::Deterministic, &compiler, &own);
+                let Err(RunError::Fault(found)) = found else {
+                    panic!("no fault at {place} of {mean}, {numbers}")
+                };
+                assert_eq!(found.kind, FaultKind::Index);
+            }
+        }
+    }
 }
 
 /// A wrong index is found wherever it is: in whole eights, in what is left of a row, and behind the last eight terms.

@@ -451,6 +451,7 @@ impl<'p> Emitter<'p> {
             scalar,
             inside: None,
             part: None,
+            ahead: true,
         })?;
         let (vector, suffix) = wide::kind(scalar)?;
         let identities = foldings.iter().flat_map(|folding| self.identities(folding)).collect::<Vec<_>>();

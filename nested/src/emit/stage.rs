@@ -18,6 +18,7 @@ pub struct Terms {
     pub(super) elements: [C; 2],
     pub(super) total: C,
     pub(super) checked: bool,
+    pub(super) lookups: Lookups,
     pub(super) found: usize,
     pub(super) made: Option<Made>,
 }
@@ -34,6 +35,8 @@ pub struct Made {
     pub places: [C; 2],
     /// Makes `eight` the terms from the place on.
     pub all: Block,
+    /// The same behind those that lie together, where nothing follows.
+    pub behind: Block,
     /// The same of as many of them as `part` has bits.
     pub some: Block,
     /// Eight terms.
@@ -46,10 +49,23 @@ pub struct Made {
     pub out: C,
 }
 
+/// How numbers lie that eight indices look up: any way is right, and the likely one is fast.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lookups {
+    /// Nothing is known.
+    Anywhere,
+    /// Far apart, beyond the caches of a core.
+    Apart,
+    /// Mostly next to each other.
+    InRuns,
+}
+
 /// The sum of a row without what comes before it; -0 of no terms.
 pub struct Sums {
     /// The sum.
     pub sum: C,
+    /// Whether it may be 0 of no terms where 0 comes before it, as it is where that is the case; it is all there is then.
+    pub from_zero: bool,
     /// Where the row begins and ends.
     pub bounds: [C; 2],
     /// How many reductions there are.
@@ -61,12 +77,25 @@ pub struct Sums {
 impl Terms {
     /// Terms for an array, of elements from one place up to before another one, of so many in all.
     pub fn new(list: C, from: C, to: C, total: C) -> Terms {
-        Terms { list, elements: [from, to], total, checked: false, found: 0, made: None }
+        Terms {
+            list,
+            elements: [from, to],
+            total,
+            checked: false,
+            lookups: Lookups::Anywhere,
+            found: 0,
+            made: None,
+        }
     }
 
     /// The same where indices were checked before.
     pub fn checked(self) -> Terms {
         Terms { checked: true, ..self }
+    }
+
+    /// The same where it is known how what is looked up lies.
+    pub fn lookups(self, lookups: Lookups) -> Terms {
+        Terms { lookups, ..self }
     }
 
     /// How they are made, where a row is one sum.

@@ -4,7 +4,7 @@
 use super::emitter::{Emitter, View};
 use super::fold::Folding;
 use super::indices::IndexCheck;
-use super::stage::{Made, Stage};
+use super::stage::{Lookups, Made, Stage};
 use super::view::flat;
 use super::wide::{self, Inside, Lanes};
 use crate::program::{Builtin, LANES, Scalar, Type};
@@ -26,8 +26,8 @@ impl<'p> Emitter<'p> {
                 terms.found += 1;
                 let (list, elements, total) =
                     (terms.list.clone(), terms.elements.clone(), terms.total.clone());
-                let checked = terms.checked;
-                let made = own.and_then(|own| self.terms(own, &list, &elements, (&total, checked)));
+                let how = (terms.checked, terms.lookups);
+                let made = own.and_then(|own| self.terms(own, &list, &elements, (&total, how)));
                 if let Some(Stage::Terms(terms)) = self.grouped.as_mut().map(|grouped| &mut grouped.stage) {
                     terms.made = made;
                 }
@@ -36,6 +36,9 @@ impl<'p> Emitter<'p> {
             Some(Stage::Sums(sums)) => {
                 sums.found += 1;
                 let (sum, [begin, end]) = (sums.sum.clone(), sums.bounds.clone());
+                let zero = |own: &Folding<'p>| flat(&own.prefix) == [C::f64(0.0)];
+                sums.from_zero &= own.is_some_and(zero);
+                let from_zero = sums.from_zero;
                 let whole = self.named_as(&begin).zip(self.named_as(&end));
                 let whole = whole.and_then(|(begin, end)| self.named_as(&(end - begin)));
                 if whole.is_none_or(|whole| whole != *length)
@@ -45,7 +48,11 @@ impl<'p> Emitter<'p> {
                 }
                 let Some(own) = own else { return true };
                 // The sum of no terms is -0, which leaves the prefix what it is.
-                let values = self.combine(own, &totals[0], View::Scalar(sum, Scalar::F64, None));
+                let values = if from_zero {
+                    vec![sum]
+                } else {
+                    self.combine(own, &totals[0], View::Scalar(sum, Scalar::F64, None))
+                };
                 self.assign(&totals[0], values);
                 true
             }
@@ -63,7 +70,7 @@ impl<'p> Emitter<'p> {
         folding: &Folding<'p>,
         list: &C,
         [from, to]: &[C; 2],
-        (total, checked): (&C, bool),
+        (total, (checked, lookups)): (&C, (bool, Lookups)),
     ) -> Option<Made> {
         let at = folding.sequence.at.clone();
         let elements = to.clone() - from.clone();
@@ -100,20 +107,23 @@ impl<'p> Emitter<'p> {
             term(emitter, place.clone(), name(&single));
         });
         let checks: &[IndexCheck] = if checked { &[] } else { &self.grouped.as_ref()?.found };
-        let wide = |part: Option<C>| {
+        let wide = |part: Option<C>, ahead: bool| {
+            let lookups = if part.is_none() { lookups } else { Lookups::Anywhere };
             wide::all_at_once(&Lanes {
                 body: &body,
                 lane: &lane,
                 place: &place,
                 results: vec![list],
                 scalar: Scalar::F64,
-                inside: Some(Inside { checks, out: name(&out) }),
+                inside: Some(Inside { checks, out: name(&out), lookups }),
                 part,
+                ahead,
             })
         };
-        let (mut all, mut some) = (wide(None)?, wide(Some(var(&part)))?);
+        let (mut all, mut behind) = (wide(None, true)?, wide(None, false)?);
+        let mut some = wide(Some(var(&part)), false)?;
         let eight = wide::vector_of(list);
-        let known = [&out, &part, &name_of(&eight)?.to_owned()];
+        let known = [&*out, &part, name_of(&eight)?];
         if ![(&all, 0), (&some, 0), (&rest, 1), (&one, 0)]
             .into_iter()
             .all(|(block, stored)| self.is_of_no_row(block, (from, &place, list), &known, stored))
@@ -121,7 +131,7 @@ impl<'p> Emitter<'p> {
             return None;
         }
         let (vector, suffix) = wide::kind(Scalar::F64)?;
-        for block in [&mut all, &mut some] {
+        for block in [&mut all, &mut behind, &mut some] {
             let mut own = Block::from(Stmt::uninitialised(vector, name_of(&eight)?));
             own.extend(block.clone());
             *block = own;
@@ -147,7 +157,7 @@ impl<'p> Emitter<'p> {
         last.push(Stmt::assign(place.clone(), 0));
         let (places, part, out) = ([place, whole], var(part), name(out));
         let one = (single_checked, name(single));
-        Some(Made { declared, eights, last, places, all, some, eight, part, one, out })
+        Some(Made { declared, eights, last, places, all, behind, some, eight, part, one, out })
     }
 
     /// Whether a block reads of arrays only what lies at `from + place`, and beside that what is the same in the whole kernel.
@@ -155,10 +165,10 @@ impl<'p> Emitter<'p> {
         &self,
         block: &Block,
         (from, place, list): (&C, &C, &C),
-        known: &[&String],
+        known: &[&str],
         stored: usize,
     ) -> bool {
-        let mut own: BTreeSet<String> = known.iter().map(|name| (*name).clone()).collect();
+        let mut own: BTreeSet<String> = known.iter().map(|name| (*name).to_owned()).collect();
         block.walk(&mut |statement| {
             if let Stmt::Declare(all) = statement {
                 all.iter().for_each(|one| {

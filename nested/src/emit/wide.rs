@@ -4,6 +4,7 @@
 
 use super::emitter::c_type;
 use super::indices::IndexCheck;
+use super::stage::Lookups;
 use crate::program::Scalar;
 use c_tree::{BinaryOp, Block, Expr as C, Sort, Stmt, Type, UnaryOp, call, name, var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,8 @@ pub struct Lanes<'a> {
     pub inside: Option<Inside<'a>>,
     /// Bits of the lanes that there are, where these are not all: numbers of others are not looked at.
     pub part: Option<C>,
+    /// Whether what lies behind them is asked for meanwhile.
+    pub ahead: bool,
 }
 
 /// Checks of indices where these are used.
@@ -38,6 +41,8 @@ pub struct Inside<'a> {
     pub checks: &'a [IndexCheck],
     /// Where it is noted that one is wrong.
     pub out: C,
+    /// How what is looked up lies.
+    pub lookups: Lookups,
 }
 
 /// What a name of the body is.
@@ -89,7 +94,7 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
                     Known::Here
                 } else if let Some(address) = lanes.neighbours(value, &known, &own) {
                     // Checks before the loop have read the indices.
-                    if lanes.part.is_none() && (one.kind == element || lanes.inside.is_some()) {
+                    if lanes.ahead && (one.kind == element || lanes.inside.is_some()) {
                         wide.push(Stmt::call("TW_AHEAD", [address.clone()]));
                     }
                     if one.kind == element {
@@ -190,12 +195,19 @@ impl Lanes<'_> {
         let C::Index(array, _) = &**first else { return None };
         let own = self.inside.as_ref().and_then(|inside| {
             let mut checks = inside.checks.iter().filter(|check| check.indices[0] == **array);
-            checks.next().map(|check| (check.length.clone(), inside.out.clone().address(), checks.count()))
+            checks.next().map(|check| {
+                (check.length.clone(), inside.out.clone().address(), inside.lookups, checks.count())
+            })
         });
         match own {
             None => Some(self.of_part("TW_GATHERED", suffix, vec![from, places])),
-            Some((length, out, 0)) => {
-                Some(self.of_part("TW_INSIDE", suffix, vec![from, places, length, out]))
+            Some((length, out, lookups, 0)) => {
+                let stem = match lookups {
+                    Lookups::Anywhere => "TW_INSIDE",
+                    Lookups::Apart => "TW_INSIDE_APART",
+                    Lookups::InRuns => "TW_INSIDE_RUNS",
+                };
+                Some(self.of_part(stem, suffix, vec![from, places, length, out]))
             }
             // Of two sequences it is not known which one is meant.
             Some(_) => None,

@@ -71,10 +71,12 @@ impl<'p> Group<'p, '_> {
             let inside = check.inside(&self.elements);
             checks.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
         }
-        let mut slow = checks.clone();
+        let mut slow = checks;
         slow.extend(rows);
-        let offsets = (self.offsets, self.scalar, &lanes.length);
-        let singly = singly::rows(emitter, self.at, self.put, offsets, self.rows.clone(), (listed, stop));
+        let offsets = (self.offsets, self.scalar);
+        let lengths = singly::Lengths { rows: &lanes.length, group: &lanes.lengths, checks: &found };
+        let rows = self.rows.clone();
+        let singly = singly::rows(emitter, self.at, self.put, offsets, &lengths, rows, (listed, stop));
         let (mut declared, is_sum) = (Vec::new(), singly.is_some());
         if let Some(mut singly) = singly {
             let mut halves = var(wide::IS_HALVES);
@@ -84,8 +86,15 @@ impl<'p> Group<'p, '_> {
                 let [from, to] = self.elements.clone();
                 let uneven = call("tw_uneven", [lanes.lengths.clone().address(), to - from]);
                 let rows = self.rows.clone();
-                if let Some(rows) = singly::checked_rows(emitter, self.at, self.put, offsets, rows, &found) {
-                    let mut own = checks;
+                if let Some(rows) = singly::checked_rows(emitter, self.at, self.put, offsets, &lengths, rows)
+                {
+                    let mut own = Block::new();
+                    let [from, to] = self.elements.clone();
+                    let behind = call("tw_min", [to + (LANES - 1), self.offset(lanes.length.clone())]);
+                    for check in &found {
+                        let inside = check.inside(&[from.clone(), behind.clone()]);
+                        own.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));
+                    }
                     own.extend(rows);
                     singly = Block::from(Stmt::choose(uneven, own, singly));
                 }
@@ -134,7 +143,8 @@ impl<'p> Group<'p, '_> {
                     emitter.assign(std::slice::from_ref(&into), flat(&view));
                 });
                 let put = if put.array.is_some() { &result } else { self.put };
-                let stage = Stage::Sums(Box::new(Sums { sum, bounds, found: 0, fits: true }));
+                let stage =
+                    Stage::Sums(Box::new(Sums { sum, from_zero: false, bounds, found: 0, fits: true }));
                 let (block, grouped) = self.row(emitter, &row, stage, put);
                 is_sum = grouped.found.is_empty() && grouped.stage.is_one_sum();
                 block.into_iter().for_each(|statement| emitter.push(statement));
