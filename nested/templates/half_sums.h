@@ -1,46 +1,12 @@
 
-/* Sums of rows where vectors have four doubles. */
+/* Sums of rows where vectors have four doubles: those that are terms themselves, or empty, as `same` says. */
 #if TW_HALVES
-/* The sum of whole groups of eight terms; `terms` and `count` are what is left then. */
-TW_INLINE double tw_groups_of(const double **terms, int64_t *count)
-{
-    tw_f64x8 lanes = TW_ALL_F64(0.0);
-    for (; *count >= 8; *count -= 8, *terms += 8) lanes = TW_ADD_F64(lanes, TW_LOADED_F64(*terms));
-    return TW_SUM_F64(lanes);
-}
-/* Rows of one length: nothing about them is unforeseen. */
-TW_INLINE void tw_equal_rows(const double *terms, int64_t length, int64_t count, double *sums)
-{
-#define TW_ROWS_OF(n)                                            \
-    for (int64_t i = 0; i < count; ++i, terms += (n)) {          \
-        double sum = 0.0;                                        \
-        for (int e = 0; e < (n); ++e) sum = sum + terms[e];      \
-        sums[i] = sum;                                           \
-    }                                                            \
-    return
-    switch (length) {
-    case 1: TW_ROWS_OF(1);
-    case 2: TW_ROWS_OF(2);
-    case 3: TW_ROWS_OF(3);
-    case 4: TW_ROWS_OF(4);
-    case 5: TW_ROWS_OF(5);
-    case 6: TW_ROWS_OF(6);
-    case 7: TW_ROWS_OF(7);
-    }
-#undef TW_ROWS_OF
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t left = length;
-        double sum = length == 0 ? -0.0 : tw_groups_of(&terms, &left);
-        for (; left > 0; --left) sum = sum + *terms++;
-        sums[i] = sum;
-    }
-}
-/* Rows of several lengths are added up one by one. */
 #define TW_ROW_SUMS(T)                                                                                                \
     TW_INLINE void tw_row_sums_f64_##T(                                                                               \
         const double *terms, int64_t from, const T *offsets, int64_t count, int64_t same, double *sums)               \
     {                                                                                                                 \
-        tw_equal_rows(terms + ((int64_t)offsets[0] - from), same, count, sums);                                       \
+        terms += (int64_t)offsets[0] - from;                                                                          \
+        for (int64_t i = 0; i < count; ++i) sums[i] = same == 0 ? -0.0 : 0.0 + terms[i];                              \
     }
 TW_ROW_SUMS(int32_t)
 TW_ROW_SUMS(int64_t)
@@ -64,17 +30,16 @@ TW_INLINE void tw_put_f64(double *to, const double *from, int64_t count, bool la
  * ones, it is better to have these one after the other. */
 TW_INLINE bool tw_short_rows(const tw_lengths *lengths, int64_t elements)
 {
-    if (TW_HALVES && lengths->same < 0) return false;
-    if (TW_HALVES && lengths->same == 0) return true;
+    if (TW_HALVES) return lengths->same == 0 || lengths->same == 1;
     if (lengths->bits % 8 == 0) return false;
     if (lengths->same >= 0) return lengths->same <= 15;
     return elements <= 7 * lengths->filled || (lengths->bits < 32 && elements <= 10 * lengths->filled);
 }
-/* Whether a group's rows differ in length and are of one block: they are best checked all at once, before there is any test but for their
- * ends. */
+/* Whether a group's rows differ in length or are short, and are of one block: they are best checked all at once, before there is any test
+ * but for their ends. */
 TW_INLINE bool tw_uneven(const tw_lengths *lengths, int64_t elements)
 {
-    return TW_HALVES && lengths->same < 0 && lengths->bits >= 0 && elements <= 4096;
+    return TW_HALVES && lengths->same < 8 && lengths->bits >= 0 && elements <= 4096;
 }
 /* Whether what whole eights leave of rows is computed at once, as eight terms of which some are none, so that no jump depends on a length
  * that cannot be foreseen. Processors remember the lengths of few rows from call to call; and where there are more than `near` numbers to

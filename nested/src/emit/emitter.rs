@@ -84,6 +84,8 @@ pub struct Emitter<'p> {
     pub(crate) products: Option<Products>,
     pub(super) blocks: Vec<Block>,
     pub(super) known: Vec<Vec<(C, C)>>,
+    /// The elements of arrays that names stand for.
+    pub(super) elements: BTreeMap<String, C>,
     counter: usize,
     pub(super) prologue: BTreeMap<String, Stmt>,
     pub(crate) hoisted: Vec<Stmt>,
@@ -115,6 +117,7 @@ impl<'p> Emitter<'p> {
             products: None,
             blocks: Vec::new(),
             known: Vec::new(),
+            elements: BTreeMap::new(),
             counter: 0,
             prologue: BTreeMap::new(),
             hoisted: Vec::new(),
@@ -128,6 +131,7 @@ impl<'p> Emitter<'p> {
         (self.levels, self.tile, self.depth, self.counter) = (levels, tile, 0, 0);
         (self.reads, self.writes) = (BTreeSet::new(), BTreeSet::new());
         (self.blocks, self.known) = (vec![Block::new()], vec![Vec::new()]);
+        self.elements = BTreeMap::new();
         (self.checked, self.grouped) = (Vec::new(), None);
         (self.ahead, self.next) = (None, None);
         (self.row_blocks, self.products) = (None, None);
@@ -237,6 +241,9 @@ impl<'p> Emitter<'p> {
             _ => Sort::Other,
         };
         let named = C::Name(own.clone(), sort);
+        if let C::Index(..) = value {
+            self.elements.insert(own.clone(), value.clone());
+        }
         self.push(Stmt::constant(c_type(scalar), own, value.clone()));
         if steady && let Some(known) = self.known.last_mut() {
             known.push((value, named.clone()));

@@ -161,10 +161,19 @@ impl<'p> Emitter<'p> {
         self.value(&function.body, &inner)
     }
 
+    /// The element of an array that a whole number was before it got a name and another width.
+    fn element_of(&self, value: &C) -> Option<C> {
+        match value {
+            C::Index(..) => Some(value.clone()),
+            C::Cast(_, own) => self.element_of(own),
+            C::Name(own, _) => self.elements.get(own).cloned(),
+            _ => None,
+        }
+    }
+
     /// Whether an element is one of the row that is emitted, of rows whose indices are checked just before they are used.
     fn is_of_group(&self, element: &C, array: &C) -> bool {
-        let Some(grouped) = &self.grouped else { return false };
-        let C::Index(own, place) = element else { return false };
+        let (Some(grouped), C::Index(own, place)) = (&self.grouped, element) else { return false };
         let C::Binary(BinaryOp::Add, begin, _) = &**place else { return false };
         let bound = self.known.iter().flatten().find(|(_, named)| *named == **begin);
         **own == *array && bound.is_some_and(|(value, _)| *value == grouped.begin)
@@ -172,8 +181,8 @@ impl<'p> Emitter<'p> {
 
     /// All elements of an input are indices of a sequence: before the kernel's loops, or before those of a group of rows that has
     /// them.
-    fn indices(&mut self, element: &C, own: IndexCheck) {
-        let of_group = self.is_of_group(element, &own.indices[0]);
+    fn indices(&mut self, element: Option<&C>, own: IndexCheck) {
+        let of_group = element.is_some_and(|element| self.is_of_group(element, &own.indices[0]));
         match &mut self.grouped {
             Some(grouped) if grouped.done && grouped.found.contains(&own) => {}
             Some(grouped) if of_group && !grouped.done => {
@@ -193,7 +202,7 @@ impl<'p> Emitter<'p> {
         span: &polyhedral::source::Span,
     ) -> View<'p> {
         let View::Scalar(index, _, origin) = index else { return View::Parts(Vec::new()) };
-        let element = index.clone();
+        let element = self.element_of(&index);
         let index = self.bind(Scalar::I64, index);
         let length = sequence.length.clone();
         let check = self.check(FaultKind::Index, span);
@@ -207,7 +216,7 @@ impl<'p> Emitter<'p> {
         {
             let (array, count) = (self.read(slot), self.length(slot));
             let kind = c_type(self.slots.list[slot].scalar);
-            self.indices(&element, IndexCheck { kind, indices: [array, count], length, check });
+            self.indices(element.as_ref(), IndexCheck { kind, indices: [array, count], length, check });
             return (sequence.at)(self, index);
         }
         let inside = call("tw_in", [index.clone(), length.clone(), self.report(), check]);

@@ -84,7 +84,6 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
     });
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     let mut wide = Block::new();
-    let mut gathers = false;
     for statement in &lanes.body.statements {
         match statement {
             Stmt::Declare(all) => {
@@ -101,16 +100,20 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
                         let loaded = lanes.of_part("TW_LOADED", suffix, vec![address]);
                         wide.push(Stmt::constant(vector, one.name.clone(), loaded));
                         Known::Vector
-                    } else if one.kind == Type::new("int64_t").constant() {
+                    } else if ["int64_t", "int32_t"]
+                        .iter()
+                        .any(|kind| one.kind == Type::new(*kind).constant())
+                    {
                         Known::Places(address)
                     } else {
                         return None;
                     }
+                } else if let Some(places) = widened(value, &known) {
+                    Known::Places(places)
                 } else if let Some((from, places)) = lanes.looked_up(value, &known, &own) {
                     if one.kind != element {
                         return None;
                     }
-                    gathers = true;
                     let gathered = lanes.gathered(suffix, from, places)?;
                     wide.push(Stmt::constant(vector, one.name.clone(), gathered));
                     Known::Vector
@@ -134,7 +137,32 @@ pub fn all_at_once(lanes: &Lanes<'_>) -> Option<Block> {
             _ => return None,
         }
     }
-    gathers.then_some(wide)
+    looks_up(&wide).then_some(wide)
+}
+
+/// Whether anything is looked up.
+fn looks_up(wide: &Block) -> bool {
+    let mut found = false;
+    wide.walk(&mut |statement| {
+        statement.expressions(&mut |value| {
+            value.walk(&mut |part| {
+                if let C::Name(name, _) = part {
+                    found |= name.starts_with("TW_GATHERED") || name.starts_with("TW_INSIDE");
+                }
+            });
+        });
+    });
+    found
+}
+
+/// The address of the first of places that are only given another width.
+fn widened(value: &C, known: &BTreeMap<String, Known>) -> Option<C> {
+    let C::Cast(kind, own) = value else { return None };
+    let C::Name(own, _) = &**own else { return None };
+    match known.get(own) {
+        Some(Known::Places(address)) if *kind == Type::new("int64_t") => Some(address.clone()),
+        _ => None,
+    }
 }
 
 impl Lanes<'_> {
@@ -227,6 +255,10 @@ impl Lanes<'_> {
                 if self.scalar == Scalar::F64 && self.is_same(value, own) =>
             {
                 Some(call(format!("TW_ALL_{suffix}"), [value.clone()]))
+            }
+            C::Index(..) => {
+                let (from, places) = self.looked_up(value, known, own)?;
+                self.gathered(suffix, from, places)
             }
             C::Unary(UnaryOp::Negate, a) => {
                 Some(call(format!("TW_NEG_{suffix}"), [self.arithmetic(a, known, own)?]))
