@@ -301,6 +301,8 @@ fn streams_of_planes() {
     // Several turns of the text without tests, between those in which planes are not yet stored, or no longer loaded.
     let long: [(&[i64], i64); 2] = [(&[29, 11, 71], 3), (&[24, 17, 66], 5)];
     team(star(), "streaming", "rpl=2,rows=4,steps=3,warps=3,planes=13", &long);
+    // The tile of more steps that some machines get.
+    team(star(), "streaming", "rpl=2,rows=6,steps=4,warps=8,planes=9", &[(&[21, 47, 70], 5)]);
     let double = polyhedral::shipped::load("star3d1r").unwrap();
     let double = double.with_element_type(polyhedral::program::ElementType::F64);
     team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);

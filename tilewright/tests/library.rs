@@ -10,7 +10,7 @@ use std::time::Duration;
 use tilewright::error::Kind;
 use tilewright::model::Residence;
 use tilewright::validation::Metric;
-use tilewright::{Backend, BuildRequest, Cancel, Model, Observer, RunRequest, Silent, load};
+use tilewright::{Backend, BuildRequest, Cancel, Model, Observer, RunRequest, Silent, Stencil, Tiling, load};
 
 #[derive(Default)]
 struct Listener(RefCell<Vec<(&'static str, u64)>>);
@@ -78,6 +78,36 @@ fn a_stencil_is_analysed_once() {
     );
     assert!(Arc::ptr_eq(&first, &planned.unwrap().analysis));
     assert!(Arc::ptr_eq(&first, &stencil.renamed("other".to_owned()).analysis().unwrap()));
+}
+
+/// Of a strategy's own tiles the machine decides: one more step at once where memory is slow for what is computed, or points are few.
+#[test]
+fn machines_decide_between_own_tiles() {
+    use hhc_codegen::strategy::Target;
+    use polyhedral::program::ElementType;
+    use tilewright::choice::{Wish, choose};
+    let usual = [2, 8, 3, 8];
+    let deeper = [2, 6, 4, 8];
+    for (machine, element, points, expected) in [
+        ("v100", ElementType::F32, 512, deeper),
+        ("h100", ElementType::F32, 512, usual),
+        ("h200", ElementType::F32, 512, usual),
+        ("a100", ElementType::F32, 512, usual),
+        ("a100", ElementType::F32, 384, deeper),
+        ("v100", ElementType::F64, 512, [2, 4, 3, 8]),
+    ] {
+        let program = polyhedral::shipped::load("star3d1r").unwrap().with_element_type(element);
+        let stencil = Stencil::of(Arc::new(program));
+        let of = tilewright::machines::machine(machine).unwrap();
+        let size = [points; 3];
+        let wish = Wish::of_model(Some(&size), Some(1000), Some(&of));
+        let wanted = Tiling { strategy: "streaming".to_owned(), tile: None };
+        let chosen = choose(&stencil, &wanted, Target::Cuda, &wish, &Silent).unwrap();
+        let tile = chosen.tiling.tile.unwrap();
+        let found = ["rpl", "rows", "steps", "warps"].map(|name| tile.get(name).unwrap());
+        assert_eq!(found, expected, "{machine} {element:?} {points}");
+        assert_eq!(chosen.by, format!("the strategy's own for the grid and {machine}"));
+    }
 }
 
 /// A GPU and a CPU are asked the same questions, and say as much.

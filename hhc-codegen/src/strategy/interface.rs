@@ -101,9 +101,9 @@ pub trait Strategy: Sync {
     }
 
     /// Its own sizes for a grid on a GPU with so many multiprocessors, where they are better than what models, which do not know
-    /// its text, would choose.
-    fn own_tile(&self, _program: &Program, _size: &[i64], _multiprocessors: i64) -> Option<TileSizes> {
-        None
+    /// its text, would choose of all. Where there are several, the machine decides between them: usual ones come first.
+    fn own_tiles(&self, _program: &Program, _size: &[i64], _multiprocessors: i64) -> Vec<TileSizes> {
+        Vec::new()
     }
 
     /// Its own sizes for a grid, so many steps and so many cores, where they are better than what models, which do not know

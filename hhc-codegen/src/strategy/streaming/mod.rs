@@ -76,8 +76,9 @@ impl Strategy for Streaming {
         sizes::default(program)
     }
 
-    fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
-        Some(sizes::with_planes(program, &sizes::default(program), size, multiprocessors))
+    fn own_tiles(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Vec<TileSizes> {
+        let tiles = [sizes::default(program)].into_iter().chain(sizes::deeper(program));
+        tiles.map(|tile| sizes::with_planes(program, &tile, size, multiprocessors)).collect()
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {

@@ -195,7 +195,18 @@ pub(super) fn default(program: &Program) -> TileSizes {
     let rows = rows.max(before.max(after)).min(MOST_POINTS);
     // As many steps as leave a block half of its rows.
     let most = rows * warps / (2 * (before + after)).max(1);
-    let sizes = [points, rows, steps.min(most.max(1)), warps, PLANES];
+    of_sizes([points, rows, steps.min(most.max(1)), warps, PLANES])
+}
+
+/// Sizes with a step more, which spill nothing, either: fewer bytes move for a point and step, and more points are computed twice. Where
+/// memory is slow for what a GPU computes, or the grid has too few points for its multiprocessors, they are faster.
+pub(super) fn deeper(program: &Program) -> Option<TileSizes> {
+    let Demand { double, wide, diagonal, costly, .. } = Demand::of(program);
+    let small = !double && !diagonal && !costly && wide <= 2;
+    small.then(|| of_sizes([2, 6, 4, 8, PLANES]))
+}
+
+fn of_sizes(sizes: [i64; 5]) -> TileSizes {
     TileSizes::new(NAMES.into_iter().zip(sizes))
 }
 

@@ -99,8 +99,8 @@ impl Strategy for WarpPipeline {
         sizes::default(program)
     }
 
-    fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
-        Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
+    fn own_tiles(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Vec<TileSizes> {
+        vec![sizes::with_rows(program, &sizes::default(program), size, multiprocessors)]
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {
