@@ -152,6 +152,7 @@ TW_INLINE bool tw_is_run_int64_t(const int64_t *at)
 #define TW_INSIDE_RUNS(T)                                                                                              \
     TW_INLINE tw_f64x8 tw_inside_runs_f64_##T(const double *from, const T *at, int64_t length, int *out)               \
     {                                                                                                                  \
+        (void)out;                                                                                                     \
         if (tw_is_run_##T(at) && (!TW_CHECKS || (at[0] >= 0 && at[0] <= length - 8))) {                                \
             return (tw_f64x8){ _mm256_loadu_pd(from + at[0]), _mm256_loadu_pd(from + at[0] + 4) };                     \
         }                                                                                                              \
