@@ -195,6 +195,28 @@ fn each_way_to_look_up_has_the_same_bits_and_finds_wrong_indices() {
     }
 }
 
+/// Rows of whole eights have no rest, and look up the eight elements behind them all the same: those are right, or nothing is looked up.
+#[test]
+fn what_lies_behind_a_group_is_checked_with_it() {
+    let Some(compiler) = compiler() else { return };
+    let program = parsed(&program_of("reduce(+, map(|v, a| v * a, row, gather(x, own)), b)", "i32", "i64"));
+    let mut chance = Chance(17);
+    let lengths: Vec<u64> = (0..8500).map(|_| 8 * chance.below(2)).collect();
+    let mut inputs = given(&lengths, &mut chance, [false, true]);
+    let generated = generate(&program, &[], Mode::Deterministic, "program");
+    let built = Native::build(&program, generated, &compiler, &options(true, false), &cache()).unwrap();
+    let Array::I32(places) = inputs["places"].clone() else { panic!("other types") };
+    // More places than a group has elements.
+    for place in 3000..5200 {
+        let mut own = places.clone();
+        own[place] = i32::MAX;
+        inputs.insert("places".to_owned(), Array::I32(own));
+        let found = built.prepare(&inputs).unwrap().run(1);
+        let Err(RunError::Fault(found)) = found else { panic!("no fault at {place}") };
+        assert_eq!((found.kind, found.numbers), (FaultKind::Index, [i64::from(i32::MAX), 50]));
+    }
+}
+
 /// A wrong index is found wherever it is: in whole eights, in what is left of a row, and behind the last eight terms.
 #[test]
 fn wrong_indices_are_found_in_each_part_of_a_row() {

@@ -90,7 +90,7 @@ impl<'p> Group<'p, '_> {
                 {
                     let mut own = Block::new();
                     let [from, to] = self.elements.clone();
-                    let behind = call("tw_min", [to + (LANES - 1), self.offset(lanes.length.clone())]);
+                    let behind = call("tw_min", [to + LANES, self.offset(lanes.length.clone())]);
                     for check in &found {
                         let inside = check.inside(&[from.clone(), behind.clone()]);
                         own.push(Stmt::when(inside.is(C::Bool(false)), stop.clone()));

@@ -121,7 +121,7 @@ pub(super) fn rows<'p>(
     Some(body)
 }
 
-/// Rows of one block each, whose indices were checked, and those of seven elements behind them.
+/// Rows of one block each, whose indices were checked, and those of eight elements behind them, which a row without a rest looks up.
 pub(super) fn checked_rows<'p>(
     emitter: &mut Emitter<'p>,
     at: &At<'p>,
